@@ -1,3 +1,4 @@
+import { DevelopersConfiguration } from '../../apps/developers/src/developers.configuration.js';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
@@ -152,5 +153,33 @@ describe('the production overlay with the component for the console', () => {
     expect(holders.map(({ name }) => name).sort()).toEqual(['console', 'operator', 'token']);
     expect(find(manifests, 'PodDisruptionBudget', 'console').spec?.minAvailable).toBe(1);
     expect(find(manifests, 'Deployment', 'console').spec?.replicas).toBe(2);
+  });
+});
+
+describe('the production overlay with the component for the portal', () => {
+  it('takes the host of the public Ingress from DEVELOPERS_URL, and lets no other process read the secrets of the portal', async () => {
+    const path = 'overlays/production';
+    const url = 'https://developers.example.org';
+    const manifests = await render(path, async (folder) => {
+      const file = join(folder, path, 'kustomization.yaml');
+      const text = await readFile(file, 'utf8');
+      await writeFile(
+        file,
+        text
+          .replace('\ncomponents:\n', '$&  - ../../components/developers\n')
+          .replace('    literals:\n', `$&      - DEVELOPERS_URL=${url}\n`),
+      );
+    });
+    expect(await problemsOf(manifests)).toEqual([]);
+    const { spec } = find(manifests, 'Ingress', 'developers');
+    expect(spec?.ingressClassName).toBe('nginx');
+    expect(spec?.rules?.[0]?.host).toBe('developers.example.org');
+    const holders = workloads(manifests)
+      .flatMap(containersOf)
+      .filter(({ env = [] }) => env.some(({ name }) => name.startsWith('DEVELOPERS_')));
+    expect(holders.map(({ name }) => name)).toEqual(['developers']);
+    const names = Object.keys(new DevelopersConfiguration());
+    for (const { name } of holders[0]?.env ?? []) expect(names).toContain(name);
+    expect(find(manifests, 'PodDisruptionBudget', 'developers').spec?.minAvailable).toBe(1);
   });
 });

@@ -4,6 +4,8 @@ import { matchClientSecret } from '#oauth/oauth-client.js';
 import { OPENID_SCOPES } from '#oauth/openid/openid-scopes.js';
 import { parseScopes } from '#scopes/scope-file.js';
 import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
+import { ClientMemberStore } from '#clients/owners/client-member.store.js';
+import { ClientRequestStore } from '#clients/requests/client-request.store.js';
 import { ClientRegistrationStore } from '#clients/client-registration.store.js';
 import { ClientStore } from '#clients/client.store.js';
 import { EventStreamStore } from '#events/event-stream.store.js';
@@ -14,14 +16,15 @@ import { UserStore } from '#users/user.store.js';
 import { type Account, type Settings, StartError } from './settings.js';
 
 /**
- * Creates the demo application with its event stream, the console's client, and the demo user, who is an admin of the console. The
- * Creates the demo application, the clients of the console and the portal, and the demo user, who is an admin of the console. The
+ * Creates the demo application with its event stream, the clients of the console and the portal, and the demo user, who is
+ * an admin of the console and requests an application. The demo
  * application always has the scopes of OpenID Connect and the default scopes, which a request without `scope` gets.
  * @throws StartError if the application or user exists with other credentials, or for an invalid file of scopes
  */
 export async function seed(databaseUrl: string, account: Account, settings: Settings): Promise<void> {
   const scopes = demoScopes(settings);
-  await withStores(databaseUrl, settings, async ({ clients, users, registrations, operators, streams }) => {
+  await withStores(databaseUrl, settings, async (stores) => {
+    const { clients, users, registrations, operators, streams } = stores;
     if (await hasClient(clients, account, settings)) {
       await registrations.update(account.clientId, (current) => ({ ...current, scopes }));
     } else {
@@ -58,6 +61,7 @@ export async function seed(databaseUrl: string, account: Account, settings: Sett
         passwordHash: await hashPassword(account.password),
       });
       await operators.setRole(id, 'admin');
+      await seedRequest(stores, id, scopes[0] ?? 'openid');
     }
   });
 }
@@ -91,29 +95,67 @@ function demoScopes({ scopesFile }: Settings): readonly string[] {
   }
 }
 
+interface Stores {
+  readonly clients: ClientStore;
+  readonly users: UserStore;
+  readonly registrations: ClientRegistrationStore;
+  readonly operators: ConsoleOperatorStore;
+  readonly streams: EventStreamStore;
+  readonly requests: ClientRequestStore;
+  readonly members: ClientMemberStore;
+}
+
 async function withStores(
   databaseUrl: string,
   { schema }: Settings,
-  work: (stores: {
-    readonly clients: ClientStore;
-    readonly users: UserStore;
-    readonly registrations: ClientRegistrationStore;
-    readonly operators: ConsoleOperatorStore;
-    readonly streams: EventStreamStore;
-  }) => Promise<void>,
+  work: (stores: Stores) => Promise<void>,
 ): Promise<void> {
   const source = await connect(databaseDataSource(databaseUrl, REQUEST_LIMITS, schema), databaseUrl, 5_000);
   try {
+    const [clients, registrations] = [new ClientStore(source), new ClientRegistrationStore(source)];
     await work({
-      clients: new ClientStore(source),
+      clients,
       users: new UserStore(source),
-      registrations: new ClientRegistrationStore(source),
+      registrations,
       operators: new ConsoleOperatorStore(source),
       streams: new EventStreamStore(source),
+      requests: new ClientRequestStore(source, clients, registrations),
+      members: new ClientMemberStore(source),
     });
   } finally {
     await source.destroy();
   }
+}
+
+/** Submits a request of the user, which waits for the review. */
+async function seedRequest(
+  { requests, members }: Pick<Stores, 'requests' | 'members'>,
+  userId: number,
+  scope: string,
+): Promise<void> {
+  const registration = {
+    name: 'Room Finder',
+    redirectUris: ['https://rooms.example.com/callback'],
+    scopes: [scope],
+  };
+  const links = {
+    clientUri: 'https://rooms.example.com',
+    policyUri: 'https://rooms.example.com/privacy',
+    contacts: ['help@rooms.example.com'],
+  };
+  const draft = await requests.createDraft(userId, {
+    ...registration,
+    ...links,
+    purpose: 'Finds a free room for each meeting.',
+    termsUri: null,
+    application: 'browser',
+    reasons: { [scope]: 'Shows who has booked a room.' },
+  });
+  const client = { ...registration, links, type: 'public' } as const;
+  const { created } = await requests.submit(userId, draft, client, () => {
+    throw new Error('the application is new');
+  });
+  if (created) await members.addOwner(created.clientId, userId, 'npm start');
 }
 
 interface LoginClient {

@@ -54,11 +54,13 @@ describe('npm start', () => {
       api_url: `http://localhost:${env['RESOURCE_PORT']}`,
       other_api_urls: '',
       console_url: `http://localhost:${env['CONSOLE_PORT']}`,
+      developers_url: `http://localhost:${env['DEVELOPERS_PORT']}`,
       internal: {
         authorize: expect.stringMatching(/^http:/),
         token: expect.stringMatching(/^http:/),
         resource: expect.stringMatching(/^http:/),
         console: expect.stringMatching(/^http:/),
+        developers: expect.stringMatching(/^http:/),
       },
       client: {
         client_id: expect.stringMatching(/^sc_/),
@@ -109,7 +111,7 @@ describe('npm start', () => {
     expect(await refused.json()).toMatchObject({ error: 'invalid_grant' });
   });
 
-  it.each(['authorize', 'token', 'resource', 'console'] as const)(
+  it.each(['authorize', 'token', 'resource', 'console', 'developers'] as const)(
     'announces local URLs for the health and metrics of %s',
     async (name) => {
       const url = run.internal[name];

@@ -18,13 +18,20 @@ import { temporaryFolder } from '#local/servers/service-folder.js';
 
 const START = fileURLToPath(new URL('../../dist/local/start.js', import.meta.url));
 const MAINS = ['apps/authorize.cjs', 'apps/token.cjs', 'apps/resource.cjs', 'local/demo-app/main.js'];
-const PORTS = ['DEMO_PORT', 'AUTHORIZE_PORT', 'TOKEN_PORT', 'RESOURCE_PORT', 'CONSOLE_PORT'];
+const PORTS = [
+  'DEMO_PORT',
+  'AUTHORIZE_PORT',
+  'TOKEN_PORT',
+  'RESOURCE_PORT',
+  'CONSOLE_PORT',
+  'DEVELOPERS_PORT',
+];
 
 export interface Run {
   auth_url: string;
   base_url: string;
   api_url: string;
-  internal: { authorize: string; token: string; resource: string; console: string };
+  internal: { authorize: string; token: string; resource: string; console: string; developers: string };
   client: { client_id: string; client_secret: string; redirect_uri: string };
   user: { email: string; password: string };
   database_url: string;

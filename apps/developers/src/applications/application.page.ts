@@ -74,7 +74,7 @@ function secretsOf({ translator, client }: ApplicationView): Html {
         translator.text('field.created'),
         translator.text('secrets.last_used'),
         translator.text('secrets.expires'),
-        '',
+        translator.text('secrets.revoke'),
       ],
       client.secrets.map(({ id, createdAt, lastUsedOn, expiresAt }) => [
         html`<code>${id.slice(0, 8)}</code>`,

@@ -35,7 +35,12 @@ function membersOf({ translator, client, members, userId }: TeamView, kind: Memb
   const shown = members.filter((member) => member.kind === kind);
   return table(
     translator.text(`team.${kind}s`),
-    [translator.text('field.name'), translator.text('field.contact'), translator.text('team.since'), ''],
+    [
+      translator.text('field.name'),
+      translator.text('field.contact'),
+      translator.text('team.since'),
+      translator.text('team.remove'),
+    ],
     shown.map((member) => {
       const isSelf = kind === 'owner' && member.userId === userId;
       const path = pathOf(client.clientId, 'team', kind, String(member.userId), 'remove');
@@ -53,7 +58,11 @@ function membersOf({ translator, client, members, userId }: TeamView, kind: Memb
 function invitationsOf({ translator, developer, client, invitations }: TeamView): Html {
   return table(
     translator.text('team.invitations'),
-    [translator.text('request.kind'), translator.text('secrets.expires'), ''],
+    [
+      translator.text('request.kind'),
+      translator.text('secrets.expires'),
+      translator.text('team.revoke_invitation'),
+    ],
     invitations.map(({ id, kind, expiresAt }) => [
       translator.text(`team.${kind}s`),
       timeOf(translator, expiresAt),

@@ -110,6 +110,10 @@ export async function startDevelopersApp(settings: Partial<DevelopersConfigurati
       return clientId;
     },
 
+    async resetRateLimits(): Promise<void> {
+      await fixture.redis.del('none', ...(await fixture.redis.keys('developers:rate:*')));
+    },
+
     async close(): Promise<void> {
       await app.close();
       await fixture.close();

@@ -1,0 +1,124 @@
+import type { Browser as Chromium, Page } from 'playwright-core';
+import { LOCALES } from '#oauth/locale.js';
+import { AXE, EVERY_RULE, findings, launchBrowser, tabTo } from '#test/support/chromium.js';
+import { type DevelopersScenes, openDevelopersScenes } from './support/developers-scenes.js';
+
+const WIDTHS = [1280, 375];
+const MAX_BYTES = 40_000;
+
+let chromium: Chromium;
+let portal: DevelopersScenes;
+
+beforeAll(async () => {
+  [chromium, portal] = [await launchBrowser(), await openDevelopersScenes()];
+}, 120_000);
+
+afterAll(async () => {
+  await chromium?.close();
+  await portal?.close();
+});
+
+/** Checks a page at desktop and phone width, in light and dark mode. */
+async function findingsEverywhere(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 });
+    const isWide = await page.evaluate(
+      () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
+    );
+    if (isWide) found.push(`scrolls sideways at ${width} px`);
+    found.push(...(await findings(page, EVERY_RULE, ['color-contrast'])));
+  }
+  // axe cannot determine the contrast of a cell that is scrolled out of view. No colour depends on the width.
+  await page.setViewportSize({ width: 4000, height: 800 });
+  await page.locator('main').evaluate((main) => (main.style.maxWidth = 'none'));
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    found.push(...(await findings(page, ['color-contrast'])));
+  }
+  return found;
+}
+
+it('every page passes axe at desktop and phone width, in light and dark mode', async () => {
+  const found: Record<string, string[]> = {};
+  for (const [name, open] of Object.entries(portal.scenes)) {
+    const page = await portal.tab(chromium, {});
+    await page.addInitScript({ content: AXE });
+    await open(page);
+    found[name] = await findingsEverywhere(page);
+    await page.context().close();
+  }
+  expect(Object.entries(found).filter(([, list]) => list.length > 0)).toEqual([]);
+}, 900_000);
+
+it.each(LOCALES)(
+  'the form and the application fit a phone, in %s',
+  async (locale) => {
+    const page = await portal.tab(chromium, { locale, viewport: { width: 375, height: 700 } });
+    for (const name of ['new request', 'application in testing', 'team']) {
+      await portal.scenes[name]?.(page);
+      expect(await page.locator('html').getAttribute('lang')).toBe(locale);
+      const isWide = await page.evaluate(
+        () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
+      );
+      expect([name, isWide]).toEqual([name, false]);
+    }
+    await page.context().close();
+  },
+  120_000,
+);
+
+it('every page weighs less than 40 KB and comes from this site', async () => {
+  const page = await portal.tab(chromium, {});
+  const weights: Record<string, number> = {};
+  const foreign: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().startsWith(portal.origin)) foreign.push(request.url());
+  });
+  for (const [name, open] of Object.entries(portal.scenes)) {
+    await open(page);
+    weights[name] = Buffer.byteLength(await page.content());
+  }
+  expect(Object.entries(weights).filter(([, bytes]) => bytes > MAX_BYTES)).toEqual([]);
+  expect(foreign).toEqual([]);
+  await page.context().close();
+}, 300_000);
+
+describe('an owner with only a keyboard and no JavaScript', () => {
+  async function activate(page: Page, name: string): Promise<void> {
+    await tabTo(page, name);
+    await Promise.all([page.waitForEvent('domcontentloaded'), page.keyboard.press('Enter')]);
+  }
+
+  async function type(page: Page, field: string, text: string): Promise<void> {
+    await tabTo(page, field);
+    await page.keyboard.type(text);
+  }
+
+  it('requests an application, rotates its secret, and deletes it', async () => {
+    const page = await portal.tab(chromium, { javaScriptEnabled: false });
+    const textOf = () => page.locator('main').innerText();
+    await page.goto(`${portal.origin}/`);
+    await activate(page, 'New application');
+    await type(page, 'name', 'Desk Finder');
+    await type(page, 'purpose', 'Finds desks.');
+    await type(page, 'contacts', 'help@desks.example.com');
+    await type(page, 'redirectUris', 'https://desks.example.com/callback');
+    await type(page, 'reason:profile:read', 'Shows the name.');
+    await activate(page, 'Submit for review');
+    expect(await textOf()).toMatch(/scs_[\w-]{43}/);
+    await activate(page, 'Go to the application');
+    expect(await textOf()).toContain('In testing');
+    await activate(page, 'Create a secret');
+    await activate(page, 'Create a secret');
+    expect(await textOf()).toMatch(/scs_[\w-]{43}/);
+    await activate(page, 'Go to the application');
+    await activate(page, 'Revoke');
+    await activate(page, 'Revoke');
+    expect(await textOf()).toContain('The secret is revoked.');
+    await activate(page, 'Delete the application');
+    await activate(page, 'Delete the application');
+    expect(await textOf()).toContain('The application is deleted.');
+    await page.context().close();
+  }, 120_000);
+});

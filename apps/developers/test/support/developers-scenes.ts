@@ -1,0 +1,125 @@
+import type { Browser as Chromium, BrowserContextOptions, Page } from 'playwright-core';
+import { freePort } from '#local/servers/free-port.js';
+import { startDevelopersApp } from './start-developers-app.js';
+
+/** Opens a page of the portal in a certain state. */
+type Scene = (page: Page) => Promise<unknown>;
+
+const LONG_NAME =
+  'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft, Room Finder'.slice(
+    0,
+    100,
+  );
+
+/** Starts a portal with applications in each state. @returns the scenes of its pages */
+export async function openDevelopersScenes() {
+  const PORT = await freePort();
+  const origin = `http://localhost:${PORT}`;
+  const portal = await startDevelopersApp({ PORT, DEVELOPERS_URL: origin });
+  const sql = (text: string, values: unknown[]) => portal.fixture.sql(text, values);
+  const { browser, userId } = await portal.developer();
+  const id = await portal.application(browser, {
+    name: LONG_NAME,
+    redirectUris: `https://rooms.example.com/${'deeply/nested/'.repeat(12)}callback`,
+  });
+  const live = await portal.application(browser, { application: 'device', redirectUris: '' });
+  await sql(`UPDATE clients SET stage = 'live' WHERE client_id = $1`, [live]);
+  await sql(`UPDATE client_requests SET status = 'approved', decided_at = now() WHERE client_id = $1`, [
+    live,
+  ]);
+  const change = {
+    name: 'Hall Finder',
+    contacts: 'halls@rooms.example.com',
+    purpose: 'Halls.',
+    scope: 'profile:read',
+  };
+  await portal.postForm(browser, `/applications/${live}/change`, { ...change, action: 'send' });
+  await portal.postForm(browser, '/requests', { name: 'A draft', action: 'save' });
+  const tester = await portal.fixture.user();
+  await sql('INSERT INTO client_testers (client_id, user_id) VALUES ($1, $2)', [id, tester]);
+  await portal.postForm(browser, `/applications/${id}/invitations`, { kind: 'owner' });
+  const requests = (await sql(
+    `SELECT id, client_id AS "clientId", status FROM client_requests WHERE user_id = $1`,
+    [userId],
+  )) as readonly { readonly id: string; readonly clientId: string | null; readonly status: string }[];
+  const requestOf = (clientId: string | null) =>
+    requests.find((request) => request.clientId === clientId)?.id ?? '';
+  await sql(
+    `INSERT INTO client_request_messages (request_id, author, name, text) VALUES
+       ($1, 'operator', 'grace', 'Which rooms?'), ($1, 'owner', 'ada', $2)`,
+    [requestOf(id), 'All rooms.\nAlso halls.'],
+  );
+  await sql(`UPDATE client_requests SET status = 'question' WHERE id = $1`, [requestOf(id)]);
+  const [secret] = (await sql('SELECT id FROM client_secrets WHERE client_id = $1', [id])) as {
+    id: string;
+  }[];
+
+  const at =
+    (path: string): Scene =>
+    (page) =>
+      page.goto(origin + path);
+  const pressed =
+    (path: string, button: string, fields: Readonly<Record<string, string>> = {}): Scene =>
+    async (page) => {
+      await page.goto(origin + path);
+      for (const [name, value] of Object.entries(fields)) await page.fill(`[id="${name}"]`, value);
+      await page.locator('main').getByRole('button', { name: button, exact: true }).first().click();
+      await page.waitForLoadState();
+    };
+  const scenes: Readonly<Record<string, Scene>> = {
+    list: at('/'),
+    'new request': at('/requests/new'),
+    'request, problems': pressed('/requests/new', 'Submit for review', {
+      clientUri: 'http://rooms.example.com',
+    }),
+    draft: at(`/requests/${requestOf(null)}?note=saved`),
+    question: at(`/requests/${requestOf(id)}`),
+    'proposed change': at(`/requests/${requests.find(({ status }) => status === 'submitted')?.id ?? ''}`),
+    'application in testing': at(`/applications/${id}`),
+    'live application': at(`/applications/${live}`),
+    integrate: at(`/applications/${id}/integrate`),
+    'integrate, device': at(`/applications/${live}/integrate`),
+    team: at(`/applications/${id}/team`),
+    invited: pressed(`/applications/${id}/team`, 'Invite a tester'),
+    removal: at(`/applications/${id}/team/tester/${tester}/remove`),
+    invitation: at('/invitation/accept'),
+    history: at(`/applications/${live}/history`),
+    change: at(`/applications/${live}/change`),
+    difference: pressed(`/applications/${live}/change`, 'Review the change', { name: 'Hall Finder' }),
+    'new secret': at(`/applications/${id}/secrets/new`),
+    'secret created': pressed(`/applications/${id}/secrets/new`, 'Create a secret'),
+    'secret revocation': at(`/applications/${id}/secrets/${secret?.id}/revoke`),
+    deletion: at(`/applications/${id}/delete`),
+    'not found': at('/applications/sc_unknown'),
+  };
+
+  return {
+    portal,
+    origin,
+    scenes,
+
+    /** Opens a tab in which the owner has just logged in. */
+    async tab(chromium: Chromium, options: BrowserContextOptions): Promise<Page> {
+      await portal.resetRateLimits();
+      const owner = portal.browser();
+      await portal.logIn(owner, userId);
+      return this.tabOf(chromium, owner.cookies, options);
+    },
+
+    async tabOf(
+      chromium: Chromium,
+      cookies: Iterable<readonly [string, string]>,
+      options: BrowserContextOptions,
+    ): Promise<Page> {
+      const context = await chromium.newContext({ locale: 'en', ...options });
+      await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: origin })));
+      const page = await context.newPage();
+      page.setDefaultTimeout(30_000);
+      return page;
+    },
+
+    close: () => portal.close(),
+  };
+}
+
+export type DevelopersScenes = Awaited<ReturnType<typeof openDevelopersScenes>>;

@@ -1,0 +1,36 @@
+import { LOCALES } from '#oauth/locale.js';
+import { EN, type MessageId } from '../../src/ui/i18n/en.js';
+import { MESSAGES, Translator } from '../../src/ui/i18n/translator.js';
+
+const IDS = Object.keys(EN) as MessageId[];
+const VALUES = {
+  product: 'Scheduling',
+  name: 'Ada',
+  time: 'now',
+  secret: 'abc',
+  part: 'Owners',
+  kilobytes: 128,
+  count: 5,
+  days: 7,
+};
+
+const argumentsOf = (message: string): string[] =>
+  [...new Set([...message.matchAll(/\{(\w+)(?=[,}])/g)].map(([, name = '']) => name))]
+    .filter((name) => name in VALUES)
+    .sort();
+
+describe.each(LOCALES)('the texts in %s', (locale) => {
+  it('use the values of the English texts', () => {
+    for (const id of IDS) expect([id, argumentsOf(MESSAGES[locale][id])]).toEqual([id, argumentsOf(EN[id])]);
+  });
+
+  it('are all valid ICU messages', () => {
+    const translator = new Translator(locale);
+    for (const id of IDS) expect(translator.text(id, VALUES)).not.toBe('');
+  });
+
+  it('differ from English, except for terms of the standards', () => {
+    const equal = IDS.filter((id) => MESSAGES[locale][id] === EN[id]);
+    expect(equal.length).toBeLessThan(locale === 'en' ? Infinity : 12);
+  });
+});
