@@ -59,7 +59,7 @@ export const CLIENT_CHECKS = {
     ],
     user: 'Log in with the account that was invited, or ask the developer for an invitation.',
     operator: 'Review the request of the application.',
-    commands: ['client show {client_id}'],
+    commands: ['request list'],
   },
   client_secret_missing: {
     title: 'The client secret is missing',

@@ -1,5 +1,5 @@
 /** Ids of findings about a request of an application owner, by the values of their texts. */
-export interface Findings {
+interface Findings {
   redirect_host_elsewhere: { readonly host: string; readonly website: string };
   website_missing: null;
   policy_missing: null;
