@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { connect, databaseDataSource } from '#database/data-source.js';
+import { EventStreamStore } from '#events/event-stream.store.js';
 import { ClientStore } from '#clients/client.store.js';
 import { generateClientId, generateClientSecret } from '#oauth/oauth-client.js';
 import { migrate } from '#database/migrate.js';
@@ -116,6 +117,7 @@ export class AppReplica {
 
 interface Outside {
   readonly logoutUrl: string;
+  readonly eventsUrl: string;
   readonly documents: DocumentHost;
 }
 
@@ -206,8 +208,8 @@ export class Installation {
     const confidential = type === 'confidential';
     const clientId = generateClientId();
     const backchannelLogoutUri = `${this.outside.logoutUrl}/${clientId}`;
-    await this.database(({ clients }) =>
-      clients.create({
+    await this.database(async ({ clients, streams }) => {
+      await clients.create({
         clientId,
         name: 'Calendar Connect',
         type,
@@ -216,8 +218,13 @@ export class Installation {
         rules: { deviceGrant: true },
         ...(isOpenId && { logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri } }),
         ...(confidential && { secretHash: hash }),
-      }),
-    );
+      });
+      if (confidential)
+        await streams.register(clientId, {
+          endpointUrl: `${this.outside.eventsUrl}/${clientId}`,
+          eventsRequested: ['tokens-revoked'],
+        });
+    });
     return {
       client_id: clientId,
       ...(confidential && { client_secret: secret }),
@@ -276,6 +283,20 @@ export class Installation {
     return { client_id: id, client_secret: secret };
   }
 
+  /** Returns ids of the revoked grants of clients that receive events. */
+  async revokedGrants(): Promise<string[]> {
+    const { url } = this.servers.postgres;
+    const source = await connect(databaseDataSource(url), url, 0);
+    try {
+      const rows = await source.query<{ id: string }[]>(
+        "SELECT g.id FROM grants g JOIN event_streams s USING (client_id) WHERE g.revoked_at IS NOT NULL AND s.delivery = 'push'",
+      );
+      return rows.map(({ id }) => id);
+    } finally {
+      await source.destroy();
+    }
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.replicas.map((replica) => replica.stop()));
     await Promise.all(Object.values(this.servers).map((server) => server.stop()));
@@ -287,6 +308,7 @@ export class Installation {
       clients: ClientStore;
       users: UserStore;
       resourceServers: ResourceServerStore;
+      streams: EventStreamStore;
     }) => Promise<T>,
   ): Promise<T> {
     const { url } = this.servers.postgres;
@@ -296,6 +318,7 @@ export class Installation {
         clients: new ClientStore(source),
         users: new UserStore(source),
         resourceServers: new ResourceServerStore(source),
+        streams: new EventStreamStore(source),
       });
     } finally {
       await source.destroy();

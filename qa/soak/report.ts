@@ -114,6 +114,8 @@ function statisticRows(statistics: Statistics): string[][] {
     ['logout tokens received', statistics.logoutTokens],
     ['… received again, with the same `jti`', statistics.repeatedLogoutTokens],
     ['revoked grants', statistics.revocations],
+    ['events of revocations received', statistics.events],
+    ['… received again, with the same `jti`', statistics.repeatedEvents],
     ['uses of revoked tokens, refused', statistics.revokedUsesRefused],
     ['… and accepted by an API before the revocation reached it', statistics.revokedUsesAccepted],
     [
@@ -172,5 +174,7 @@ export function newStatistics() {
     logOuts: 0,
     logoutTokens: 0,
     repeatedLogoutTokens: 0,
+    events: 0,
+    repeatedEvents: 0,
   };
 }

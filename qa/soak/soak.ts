@@ -16,6 +16,7 @@ import { Browser } from './browser.js';
 import { FaultInjector } from './faults.js';
 import { type Client, Installation, type RegisteredClient, RETRY_WINDOW } from './installation.js';
 import { LogOuts } from './log-outs.js';
+import { RevocationEvents } from './revocation-events.js';
 import { Model } from './model.js';
 import { type FaultKind, plan, Random } from './plan.js';
 import { faultFigures, operationFigures, type Report, type ViolationReport } from './report.js';
@@ -60,15 +61,26 @@ export async function soak(options: SoakOptions): Promise<Report> {
   };
   const receiver = await startLogoutReceiver();
   const documents = await startDocumentHost();
-  const installation = await Installation.start(folder, { logoutUrl: receiver.url, documents }, (detail) =>
+  const events = await RevocationEvents.start(new Random(options.seed));
+  const outside = { logoutUrl: receiver.url, eventsUrl: events.url, documents };
+  const installation = await Installation.start(folder, outside, (detail) =>
     violate({ rule: 'no process exits unexpectedly', detail, since: timeline.now() }),
   );
   try {
-    const report = await new Soak(options, installation, receiver, timeline, violations, violate).run();
+    const report = await new Soak(
+      options,
+      installation,
+      receiver,
+      events,
+      timeline,
+      violations,
+      violate,
+    ).run();
     return { ...report, logs: violations.length > 0 ? folder : null };
   } finally {
     await installation.stop();
     receiver.close();
+    events.close();
     documents.close();
     if (violations.length === 0) await rm(folder, { recursive: true, force: true });
   }
@@ -86,6 +98,7 @@ class Soak {
     private readonly options: SoakOptions,
     private readonly installation: Installation,
     receiver: LogoutReceiver,
+    private readonly events: RevocationEvents,
     private readonly timeline: Timeline,
     private readonly violations: readonly ViolationReport[],
     private readonly violate: Violate,
@@ -102,6 +115,12 @@ class Soak {
     receiver.onToken = (claims) => logOuts.receive(claims);
     receiver.onInvalid = (detail) =>
       violate({ rule: 'a logout token is valid', detail, since: timeline.now() });
+    Object.assign(events, {
+      issuer: installation.urls.BASE_URL,
+      statistics: this.model.statistics,
+      onViolation: (detail: string) =>
+        violate({ rule: 'a revocation has one event', detail, since: timeline.now() }),
+    });
     const parts = { requests: this.requests, model: this.model, logOuts, timeline, violate, hasEnded };
     this.environment = { ...parts, retryWindow, owners: new Map() };
   }
@@ -172,6 +191,23 @@ class Soak {
     await sleep(quietMs);
   }
 
+  /** Every revocation reaches the receiver with one `jti`, whatever failed before. */
+  private async checkEvents(): Promise<void> {
+    this.events.settle();
+    let missing: string[] = [];
+    await until('every revocation has reached the receiver', DELIVERY_MS, async () => {
+      missing = this.events.missing(await this.installation.revokedGrants());
+      return missing.length === 0;
+    }).catch(() => undefined);
+    for (const grantId of missing)
+      this.violate({
+        rule: 'a revocation reaches the application',
+        detail: `grant ${grantId}`,
+        since: this.timeline.now(),
+        timeDependent: true,
+      });
+  }
+
   private async audit(accounts: readonly Account[], thief: Thief): Promise<void> {
     const { logOuts } = this.environment;
     this.options.progress(`${this.elapsed()}  waiting for logout tokens`);
@@ -183,6 +219,7 @@ class Soak {
       // Ignores the timeout, because `reportMissing` reports missing tokens as violations.
       .catch(() => undefined);
     logOuts.reportMissing();
+    await this.checkEvents();
     this.options.progress(`${this.elapsed()}  final audit`);
     await Promise.all(accounts.map((account) => runStep(this.environment, () => account.audit())));
     for (const grant of this.model.revoked)
