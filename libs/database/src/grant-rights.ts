@@ -1,5 +1,6 @@
 import { escapeIdentifier } from 'pg';
 import type { DataSource, QueryRunner } from 'typeorm';
+import { mapFlags } from '#clients/client-flags.js';
 import {
   type Columns,
   DATABASE_PROCESSES,
@@ -126,12 +127,15 @@ const ownedIf = (isTesting: boolean) =>
   `(client_id = ANY (( SELECT owned_clients(${isTesting}) AS owned_clients)::text[]))`;
 const OWNED = ownedIf(false);
 const OWNED_IN_TESTING = ownedIf(true);
+const INITIAL_FLAGS = Object.values(
+  mapFlags((_, { name, initially }) => (initially ? name : `(NOT ${name})`)),
+).join(' AND ');
 const NEW_CLIENT =
-  "((stage = 'testing'::text) AND (NOT first_party) AND (NOT developer_portal) AND (private_schemes = '{}'::text[])" +
+  "((stage = 'testing'::text) AND (private_schemes = '{}'::text[])" +
   " AND (grant_type = 'authorization_code'::text) AND (document_due_at IS NULL) AND (disabled_at IS NULL)" +
-  ' AND (deleted_at IS NULL) AND (NOT require_par) AND require_state AND (id_token_alg IS NULL) AND (sector IS NULL)' +
+  ' AND (deleted_at IS NULL) AND (id_token_alg IS NULL) AND (sector IS NULL)' +
   ' AND (NOT dpop_bound) AND (NOT keeps_refresh_token) AND (profile IS NULL)' +
-  ` AND (${DEVELOPER} IS NOT NULL))`;
+  ` AND ${INITIAL_FLAGS} AND (${DEVELOPER} IS NOT NULL))`;
 const OWN_REQUEST = `(((client_id IS NULL) AND (user_id = ${DEVELOPER})) OR ${OWNED})`;
 const UNDECIDED = "(status = ANY (ARRAY['draft'::text, 'submitted'::text, 'withdrawn'::text]))";
 const REQUEST_VISIBLE = '(request_id IN ( SELECT client_requests.id FROM client_requests))';

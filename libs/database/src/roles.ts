@@ -1,3 +1,4 @@
+import { FLAG_NAMES } from '#clients/client-flags.js';
 import { CREATED_USER_COLUMNS, UPDATED_USER_COLUMNS } from '#users/external-user.statement.js';
 
 /** Processes with a connection to PostgreSQL, without `migrate`, whose role owns the tables. */
@@ -47,15 +48,12 @@ const DOCUMENT_COLUMNS = [
 
 /** Columns of a client that only operators and metadata documents set. */
 const UNREQUESTED = [
-  'require_par',
-  'require_state',
+  ...FLAG_NAMES,
   'id_token_alg',
   'dpop_bound',
   'keeps_refresh_token',
   'profile',
   'private_schemes',
-  'first_party',
-  'developer_portal',
   'grant_type',
   'document_due_at',
   'document_changed_at',

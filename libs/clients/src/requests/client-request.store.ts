@@ -49,7 +49,7 @@ export interface ExpectedRequest {
   readonly version: number;
 }
 
-export interface QueuedRequest {
+interface QueuedRequest {
   readonly id: string;
   readonly version: number;
   readonly kind: ClientRequestEntity['kind'];

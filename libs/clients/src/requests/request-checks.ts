@@ -1,5 +1,5 @@
 /** Findings of the checks of a request. The error guide has their texts. */
-export interface RequestFindings {
+interface RequestFindings {
   /** Hosts of redirect URIs that are not the website's host or a host below it. */
   redirect_host_elsewhere: { readonly host: string; readonly website: string };
   website_missing: null;
