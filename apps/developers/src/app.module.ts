@@ -86,7 +86,7 @@ class CoreModule {
 }
 
 @Module({})
-export class AppModule {
+class AppModule {
   static forRoot(configuration: DevelopersConfiguration, clock: Clock): DynamicModule {
     return {
       module: AppModule,

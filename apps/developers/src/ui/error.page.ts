@@ -30,6 +30,6 @@ export function errorPage(translator: Translator, { status, text, problems, refe
 }
 
 /** Marks an English text for screen readers (WCAG 2.2, 3.1.2). */
-export function inEnglish({ locale }: Translator, text: string): Fragment {
+function inEnglish({ locale }: Translator, text: string): Fragment {
   return locale === 'en' ? text : html`<span lang="en" dir="ltr">${text}</span>`;
 }

@@ -18,13 +18,7 @@ import { developersApp } from '../../src/app.module.js';
 import type { DeveloperRequest, DeveloperSession } from '../../src/developer.js';
 import { DevelopersConfiguration } from '../../src/developers.configuration.js';
 
-export const DEVELOPERS_URL = 'http://localhost:3005';
-
-export interface TestDeveloper {
-  readonly browser: Browser;
-  readonly userId: number;
-  readonly clientId: string;
-}
+const DEVELOPERS_URL = 'http://localhost:3005';
 
 /** Starts a portal with a login provider that issues tokens of stored grants. */
 export async function startDevelopersApp(settings: Partial<DevelopersConfiguration> = {}, given?: Isolated) {
