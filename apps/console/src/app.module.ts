@@ -24,6 +24,7 @@ import { ApiModule } from './api/api.module.js';
 import { acceptImages, parseApiBody } from './api/request-input.js';
 import { ApplicationsModule } from './applications/applications.module.js';
 import { BackgroundTasks } from './background-tasks.js';
+import { AccountGuard, Accounts } from '#pages/account.guard.js';
 import { PagesModule } from '#pages/pages.module.js';
 import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { ConsolePagesOptions } from './console-pages.options.js';
@@ -36,7 +37,7 @@ import { LoginModule } from './login/login.module.js';
 import { addRateLimits } from '#pages/rate-limit.js';
 import { RunningReports } from './concurrency-limit.interceptor.js';
 import { FormInterceptor } from '#pages/form.interceptor.js';
-import { OperatorGuard } from './session/operator.guard.js';
+import { OperatorAccounts } from './session/operator-accounts.js';
 import { recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
 import { SessionModule } from './session/session.module.js';
 import { acceptUploads, parseForm, refuseNul } from '#pages/form.js';
@@ -137,7 +138,8 @@ class AppModule {
       providers: [
         AdminGauge,
         BackgroundTasks,
-        { provide: APP_GUARD, useClass: OperatorGuard },
+        { provide: Accounts, useClass: OperatorAccounts },
+        { provide: APP_GUARD, useClass: AccountGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
         { provide: APP_INTERCEPTOR, useClass: PageInterceptor },
         { provide: APP_INTERCEPTOR, useClass: FormInterceptor },

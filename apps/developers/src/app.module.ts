@@ -7,6 +7,7 @@ import { NatsModule } from '#messaging/nats.module.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { OperationsModule } from '#operations/operations.module.js';
 import { OperatorNats } from '#operations/operator-nats.js';
+import { AccountGuard, Accounts } from '#pages/account.guard.js';
 import { FormInterceptor } from '#pages/form.interceptor.js';
 import { acceptUploads, parseForm, refuseNul } from '#pages/form.js';
 import { PageInterceptor } from '#pages/page.responder.js';
@@ -29,7 +30,7 @@ import { DevelopersPagesOptions } from './developers-pages.options.js';
 import { ErrorFilter } from './error.filter.js';
 import { LoginController } from './login/login.controller.js';
 import { RequestsController } from './requests/requests.controller.js';
-import { DeveloperGuard } from './session/developer.guard.js';
+import { DeveloperAccounts } from './session/developer-accounts.js';
 import { DeveloperInterceptor } from './session/developer.interceptor.js';
 import { InvitationController, InvitationCookie } from './team/invitation.controller.js';
 import { TeamController } from './team/team.controller.js';
@@ -105,7 +106,8 @@ class AppModule {
       ],
       providers: [
         InvitationCookie,
-        { provide: APP_GUARD, useClass: DeveloperGuard },
+        { provide: Accounts, useClass: DeveloperAccounts },
+        { provide: APP_GUARD, useClass: AccountGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },
         // The first interceptor wraps the others.
         { provide: APP_INTERCEPTOR, useClass: DeveloperInterceptor },

@@ -8,7 +8,7 @@ import { Form, QueryForm } from '#pages/form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { SentFrom } from '#pages/kept-forms.service.js';
 import { RecentLogin } from '#pages/route-rules.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RequireRole } from '../session/operator-accounts.js';
 import type { Notices } from '#pages/components.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import type { Page } from '#pages/page.responder.js';

@@ -7,7 +7,7 @@ import { LOGO_LIMITS } from '#clients/registration/logo.js';
 import { html } from '#ui/html.js';
 import { SentBeforeLogin } from '#pages/kept-forms.service.js';
 import { RecentLogin } from '#pages/route-rules.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RequireRole } from '../session/operator-accounts.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { button, hiddenFields, type Notices, notices, postForm, textField } from '#pages/components.js';
 import { type Form, KEPT_FORM } from '#pages/form.js';

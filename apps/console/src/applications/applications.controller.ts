@@ -5,7 +5,7 @@ import type { Change } from '#operations/audit-trail.js';
 import { Creates } from '#pages/form.interceptor.js';
 import { SentFrom } from '#pages/kept-forms.service.js';
 import { RecentLogin } from '#pages/route-rules.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RequireRole } from '../session/operator-accounts.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import type { Notices } from '#pages/components.js';

@@ -9,7 +9,7 @@ import { Form } from '#pages/form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { SentBeforeLogin } from '#pages/kept-forms.service.js';
 import { RecentLogin } from '#pages/route-rules.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RequireRole } from '../session/operator-accounts.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import type { Page } from '#pages/page.responder.js';
 import { phrase } from '#pages/text.js';

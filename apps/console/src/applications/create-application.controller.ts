@@ -5,7 +5,7 @@ import { ScopeCatalogue } from '#oauth/scope.js';
 import { Creates } from '#pages/form.interceptor.js';
 import { SentBeforeLogin } from '#pages/kept-forms.service.js';
 import { RecentLogin } from '#pages/route-rules.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RequireRole } from '../session/operator-accounts.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { Form } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';

@@ -5,7 +5,7 @@ import { ScopeCatalogue } from '#oauth/scope.js';
 import type { Form } from '#pages/form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RequireRole } from '../session/operator-accounts.js';
 import { RecentLogins } from '#pages/recent-logins.js';
 import type { Page } from '#pages/page.responder.js';
 import {

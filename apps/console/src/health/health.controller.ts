@@ -9,7 +9,7 @@ import { HealthCheckService } from './health-check.service.js';
 import { healthPage } from './health.page.js';
 import { SentFrom } from '#pages/kept-forms.service.js';
 import { RecentLogin } from '#pages/route-rules.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RequireRole } from '../session/operator-accounts.js';
 import type { Form } from '#pages/form.js';
 import { fieldName, FIELDS, keysPage, keyStepPage, type Ring } from './token-keys.page.js';
 

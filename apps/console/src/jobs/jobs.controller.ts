@@ -6,7 +6,7 @@ import { problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';
 import { RecentLogin } from '#pages/route-rules.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RequireRole } from '../session/operator-accounts.js';
 import { CurrentOperator, type Operator } from '../operator.js';
 import { type Form, QueryForm } from '#pages/form.js';
 import { type Page, seeOther } from '#pages/page.responder.js';

@@ -8,7 +8,7 @@ import { Form } from '#pages/form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';
 import { RecentLogin } from '#pages/route-rules.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RequireRole } from '../session/operator-accounts.js';
 import type { Notices } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { invitedPage, newOperatorPage, operatorPage, operatorsPage } from './operators.page.js';

@@ -13,7 +13,7 @@ import { RecentLogin } from '#pages/route-rules.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { labelOf } from '../applications/application.form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RequireRole } from '../session/operator-accounts.js';
 import { type Decision, decisionPage, requestPage, requestsPage } from './request.page.js';
 
 const NOTES: Readonly<Record<Decision, string>> = {

@@ -5,7 +5,7 @@ import { GrantService } from '#grants/operations/grant.service.js';
 import { UserService } from '#users/operations/user.service.js';
 import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';
 import { RecentLogin } from '#pages/route-rules.js';
-import { RequireRole } from '../session/operator.guard.js';
+import { RequireRole } from '../session/operator-accounts.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import type { Notices } from '#pages/components.js';
