@@ -26,11 +26,10 @@ const STATUS: Readonly<Record<RefusalKind, 400 | 403 | 404 | 409 | 503>> = {
 
 /** Texts by the failed check. */
 const CHECKS: Readonly<Record<string, MessageId>> = {
-  form_outdated: 'error.form',
-  login_outdated: 'error.login',
+  csrf_token_mismatch: 'error.form',
+  login_transaction_invalid: 'error.login',
   login_cancelled: 'error.login',
-  login_incomplete: 'error.login',
-  login_not_repeated: 'error.login',
+  login_response_invalid: 'error.login',
   limit_reached: 'error.limit',
   last_owner: 'error.last_owner',
   client_invitation_unknown: 'invitation.invalid',

@@ -111,7 +111,8 @@ export const PAGE_CHECKS = {
     title: 'The response of the product’s login is not valid',
     meaning: 'A check of the response failed: `failed` in the log names the claim or parameter.',
     user: TRY_LOGIN_AGAIN,
-    platform: 'Compare the settings of the login (`LOGIN_…`) with the provider, its keys and its clock.',
+    platform:
+      'Compare the settings of the login (`LOGIN_…`, `CONSOLE_…`, `DEVELOPERS_…`) with the provider, its keys and its clock.',
   },
   login_user_disabled: {
     title: 'The account is disabled',

@@ -15,7 +15,7 @@ export class FormCheck {
     this.checkOrigin(headers);
     if (!(body instanceof Form) || !isCsrfToken(body.get(CSRF_FIELD), formKey, withoutQuery(url)))
       throw new RefusedRequestError(403, 'the form is out of date: open its page again', {
-        detail: { check: 'form_outdated' },
+        detail: { check: 'csrf_token_mismatch' },
       });
   }
 

@@ -72,7 +72,7 @@ export class OpenIdLogin {
       throw new RefusedRequestError(
         400,
         'this login is out of date, or another browser began it: log in again',
-        { detail: { check: 'login_outdated' } },
+        { detail: { check: 'login_transaction_invalid' } },
       );
     const client = await openid();
     const config = await this.provider();
@@ -120,7 +120,7 @@ export class OpenIdLogin {
     // Section 3.1.2.1 of Core: with prompt=login, the provider only "SHOULD" authenticate the user again.
     if (prompt === 'login' && (time + 1 + this.options.login.clockSkew) * 1000 < startedAt)
       throw new RefusedRequestError(403, 'the login provider did not ask for your password again', {
-        detail: { check: 'login_not_repeated', operator: name },
+        detail: { check: 'login_response_invalid', failed: 'auth_time', operator: name },
       });
     const idTokenHint = sent.length > MAX_HINT ? null : sent;
     return { subject, name, authTime: time * 1000, startedAt: this.clock(), idToken: idTokenHint };
@@ -225,7 +225,7 @@ function isUnavailable(error: unknown): boolean {
 function incomplete(cause: unknown): RefusedRequestError {
   return new RefusedRequestError(400, 'the login provider did not complete the login: log in again', {
     cause,
-    detail: { check: 'login_incomplete' },
+    detail: { check: 'login_response_invalid' },
   });
 }
 
