@@ -146,6 +146,7 @@ describe('a development installation', () => {
       profile,
       claims,
       applyRevocations,
+      sealHeader,
       grantRevoked,
       clientChanged,
       userChanged,
@@ -199,6 +200,7 @@ describe('a development installation', () => {
           profile,
           claims,
           applyRevocations,
+          sealHeader,
           userUpsert,
           userDisable,
           userDelete,
@@ -213,7 +215,7 @@ describe('a development installation', () => {
         subscribe: [...BROADCASTS, statusSubject('resource'), '_INBOX.resource.1'],
       },
       operator: {
-        publish: [clientChanged, userChanged, applyRevocations, ...STATUS, ...ASKED],
+        publish: [clientChanged, userChanged, applyRevocations, sealHeader, ...STATUS, ...ASKED],
         subscribe: ['_INBOX.operator.1', ...STATUS_INBOXES],
       },
       console: {
@@ -221,6 +223,7 @@ describe('a development installation', () => {
           clientChanged,
           userChanged,
           applyRevocations,
+          sealHeader,
           introspect,
           consumeProof,
           ...STATUS,
