@@ -16,6 +16,11 @@ const KEPT_DAYS = 7;
 const MAX_OUTSTANDING = 100_000;
 const BATCH = 5_000;
 
+interface Expired {
+  readonly delivery: Delivery;
+  readonly expired: number;
+}
+
 @Injectable()
 export class EventStore {
   private readonly events: Repository<EventEntity>;
@@ -103,34 +108,43 @@ export class EventStore {
   }
 
   /** Expires outstanding events, and deletes finished ones, in batches. @returns numbers of expired events */
-  async expire(): Promise<{ readonly delivery: Delivery; readonly expired: number }[]> {
-    const counts: { delivery: Delivery; expired: number }[] = [];
-    for (let more = true; more;) {
-      const rows = await this.dataSource.query<{ delivery: Delivery; expired: number }[]>(
-        `WITH crowded AS (
-           SELECT s.id, (
-             SELECT e.id FROM events e WHERE e.stream_id = s.id AND e.outcome IS NULL
-             ORDER BY e.id DESC OFFSET ${MAX_OUTSTANDING} LIMIT 1) AS last
-           FROM event_streams s
-         ), due AS (
-           (SELECT e.id FROM crowded c JOIN events e ON e.stream_id = c.id AND e.id <= c.last
-            WHERE e.outcome IS NULL LIMIT ${BATCH})
-           UNION
-           (SELECT id FROM events WHERE outcome IS NULL AND created_at < now() - interval '${KEPT_DAYS} days' LIMIT ${BATCH})
-         ), locked AS (
-           SELECT id FROM events WHERE id IN (SELECT id FROM due) AND outcome IS NULL ORDER BY id FOR UPDATE SKIP LOCKED
+  async expire(): Promise<Expired[]> {
+    const expired: Expired[] = [];
+    for (const { id, last } of await this.crowded())
+      expired.push(...(await this.expireWhere('stream_id = $1 AND id <= $2', [id, last])));
+    expired.push(...(await this.expireWhere(`created_at < now() - interval '${KEPT_DAYS} days'`, [])));
+    for (let deleted = BATCH; deleted >= BATCH;) deleted = await this.deleteFinished();
+    return expired;
+  }
+
+  /** Returns streams with too many outstanding events, and the newest of the events that must expire. */
+  private crowded(): Promise<{ readonly id: string; readonly last: string }[]> {
+    return this.dataSource.query(
+      `SELECT c.stream_id AS id, (
+         SELECT e.id FROM events e WHERE e.stream_id = c.stream_id AND e.outcome IS NULL
+         ORDER BY e.id DESC OFFSET ${MAX_OUTSTANDING} LIMIT 1) AS last
+       FROM (
+         SELECT stream_id FROM events WHERE outcome IS NULL GROUP BY stream_id HAVING count(*) > ${MAX_OUTSTANDING}
+       ) c`,
+    );
+  }
+
+  private async expireWhere(condition: string, values: readonly unknown[]): Promise<Expired[]> {
+    const all: Expired[] = [];
+    for (;;) {
+      const batch = await this.dataSource.query<Expired[]>(
+        `WITH due AS (
+           SELECT id FROM events WHERE outcome IS NULL AND ${condition} ORDER BY id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
          ), expired AS (
-           UPDATE events e SET outcome = 'expired', finished_at = now() FROM locked WHERE e.id = locked.id
-           RETURNING e.stream_id
+           UPDATE events e SET outcome = 'expired', finished_at = now() FROM due WHERE e.id = due.id RETURNING e.stream_id
          )
          SELECT s.delivery, count(*)::integer AS expired FROM expired JOIN event_streams s ON s.id = stream_id
          GROUP BY s.delivery`,
+        [...values],
       );
-      counts.push(...rows);
-      more = rows.reduce((sum, { expired }) => sum + expired, 0) >= BATCH;
+      all.push(...batch);
+      if (batch.reduce((sum, { expired }) => sum + expired, 0) < BATCH) return all;
     }
-    for (let deleted = BATCH; deleted >= BATCH;) deleted = await this.deleteFinished();
-    return counts;
   }
 
   private async deleteFinished(): Promise<number> {
