@@ -131,7 +131,7 @@ const INITIAL_FLAGS = Object.values(
   mapFlags((_, { name, initially }) => (initially ? name : `(NOT ${name})`)),
 ).join(' AND ');
 const NEW_CLIENT =
-  "((stage = 'testing'::text) AND (private_schemes = '{}'::text[])" +
+  "((client_id ~ '^sc_'::text) AND (stage = 'testing'::text) AND (private_schemes = '{}'::text[])" +
   " AND (grant_type = 'authorization_code'::text) AND (document_due_at IS NULL) AND (disabled_at IS NULL)" +
   ' AND (deleted_at IS NULL) AND (id_token_alg IS NULL) AND (sector IS NULL)' +
   ' AND (NOT dpop_bound) AND (NOT keeps_refresh_token) AND (profile IS NULL)' +

@@ -11,7 +11,13 @@ describe('the role of the portal', () => {
   /** Connection with the role of the portal. */
   let portal: Client;
   let owner: Client;
-  const ids = { own: 'sc_own', testing: 'sc_testing', foreign: 'sc_foreign', portal: 'sc_portal' };
+  const ids = {
+    own: 'sc_own',
+    testing: 'sc_testing',
+    foreign: 'sc_foreign',
+    portal: 'sc_portal',
+    document: 'https://own.example/client',
+  };
   const users: Record<'ada' | 'eve', number> = { ada: 0, eve: 0 };
   /** Handles of grants: of each user to the portal, and of Ada to another client. */
   const handles = {
@@ -48,15 +54,17 @@ describe('the role of the portal', () => {
         [id, stage, isPortal],
       );
     await owner.query(
+      `INSERT INTO clients (client_id, name, type, redirect_uris, document_due_at, document_changed_at)
+       VALUES ($1, 'App', 'public', '{https://app.example.com/callback}', now(), now())`,
+      [ids.document],
+    );
+    await owner.query(
       `INSERT INTO client_secrets (client_id, hash) SELECT client_id, sha256(convert_to(client_id, 'UTF8')) FROM clients`,
     );
-    await owner.query(`INSERT INTO client_owners (client_id, user_id) VALUES ($1, $4), ($2, $4), ($3, $5)`, [
-      ids.own,
-      ids.testing,
-      ids.foreign,
-      users.eve,
-      users.ada,
-    ]);
+    await owner.query(
+      `INSERT INTO client_owners (client_id, user_id) VALUES ($1, $4), ($2, $4), ($3, $5), ($6, $4)`,
+      [ids.own, ids.testing, ids.foreign, users.eve, users.ada, ids.document],
+    );
     await owner.query(
       `INSERT INTO client_requests (client_id, user_id, kind, status, content, submitted_at)
        VALUES ($1, $2, 'registration', 'submitted', '{"name": "App"}', now()),
@@ -127,8 +135,8 @@ describe('the role of the portal', () => {
 
   it('sees what its user owns', async () => {
     const { rows } = await asEve('SELECT client_id FROM clients ORDER BY 1');
-    expect(rows).toEqual([{ client_id: ids.own }, { client_id: ids.testing }]);
-    expect(await attempt('SELECT id FROM client_secrets', handles.eve)).toBe(2);
+    expect(rows.map((row) => row.client_id)).toEqual([ids.document, ids.own, ids.testing]);
+    expect(await attempt('SELECT id FROM client_secrets', handles.eve)).toBe(3);
     expect(await attempt('SELECT id FROM client_requests', handles.eve)).toBe(1);
   });
 
@@ -160,6 +168,15 @@ describe('the role of the portal', () => {
     [
       'registers a client with the sector of another',
       client('stage, sector', `'testing', 'app.example.com'`),
+    ],
+    [
+      'registers the id of a metadata document',
+      `INSERT INTO clients (client_id, name, type, redirect_uris, stage)
+       VALUES ('https://app.example.com/client', 'Evil', 'public', '{https://evil.example/}', 'testing')`,
+    ],
+    [
+      'changes an own client with a metadata document',
+      `UPDATE clients SET redirect_uris = '{https://evil.example/}' WHERE document_due_at IS NOT NULL`,
     ],
     ['makes a client live', `UPDATE clients SET stage = 'live'`],
     ['makes an own client the portal', 'UPDATE clients SET developer_portal = true'],
@@ -330,5 +347,39 @@ describe('the role of the portal', () => {
     await asEve(`UPDATE client_requests SET content = '{"name": "Other"}', version = 1`);
     const { rows } = await asEve('SELECT version FROM client_requests');
     expect(rows).toEqual([{ version: 2 }]);
+  });
+
+  it('increases the version of an undecided request with every change of its application in testing', async () => {
+    const versionAfter = async (change: string) => {
+      await asEve(change);
+      const { rows } = await asEve('SELECT version FROM client_requests');
+      return rows[0]?.version;
+    };
+    const before = Number(await versionAfter('SELECT'));
+    const change = `UPDATE clients SET redirect_uris = '{https://evil.example/}' WHERE client_id = '${ids.testing}'`;
+    expect(await versionAfter(change)).toBe(before + 1);
+    const logo = `INSERT INTO client_logos (client_id, digest, media_type, image) VALUES ('${ids.testing}', encode(sha256('x'), 'hex'), 'image/png', 'x')`;
+    expect(await versionAfter(logo)).toBe(before + 2);
+    expect(await versionAfter('DELETE FROM client_logos')).toBe(before + 3);
+  });
+
+  it('replaces no request by another with the same id and version', async () => {
+    const { rows } = await asEve(`SELECT id FROM client_requests`);
+    await asEve('DELETE FROM client_requests');
+    await asEve(
+      `INSERT INTO client_requests (id, version, client_id, user_id, kind, status, content, submitted_at)
+       VALUES ('${String(rows[0]?.id)}', 7, '${ids.testing}', current_developer(), 'registration', 'submitted', '{}', now())`,
+    );
+    const replaced = await asEve('SELECT id, version FROM client_requests');
+    expect(replaced.rows).toEqual([{ id: expect.not.stringMatching(String(rows[0]?.id)), version: 1 }]);
+  });
+
+  it('names no operator in the history', async () => {
+    await portal.query(`SELECT set_config('oauth.operator', 'Grace', false)`);
+    await asEve(`UPDATE clients SET policy_uri = 'https://app.example.com/p' WHERE client_id = '${ids.own}'`);
+    const { rows } = await asEve(
+      `SELECT user_id, operator FROM client_history WHERE client_id = '${ids.own}' ORDER BY id DESC LIMIT 1`,
+    );
+    expect(rows).toEqual([{ user_id: users.eve, operator: null }]);
   });
 });

@@ -18,7 +18,8 @@ export async function dropOwners(runner: QueryRunner): Promise<void> {
   await runner.query(`
     DROP TABLE client_history, client_request_messages, client_requests, client_invitations, client_testers, client_owners CASCADE`);
   await runner.query(`
-    DROP FUNCTION current_developer, owned_clients, clients_guard_review, client_requests_next_version, clients_end_ownership,
+    DROP FUNCTION current_developer, owned_clients, clients_guard_review, client_requests_next_version,
+      clients_revise_request, client_logos_revise_request, clients_end_ownership,
       client_members_end_grants, client_members_lock_client, users_end_drafts, clients_record_owner, record_client_history,
       clients_record_history, client_members_record_history,
       accept_client_invitation, client_team, end_client_grants, count_client_grants CASCADE`);
@@ -135,7 +136,11 @@ async function guardReview(runner: QueryRunner): Promise<void> {
         known text[] := OLD.redirect_uris || OLD.post_logout_redirect_uris || OLD.backchannel_logout_uri;
         origin CONSTANT text := '^https?://[^/?#]+';
       BEGIN
-        IF has_column_privilege('clients', 'stage', 'UPDATE') THEN RETURN NEW; END IF;
+        IF has_column_privilege('clients', 'stage', 'UPDATE')
+          OR OLD.document_due_at IS NOT NULL AND has_column_privilege('clients', 'document_due_at', 'UPDATE')
+        THEN
+          RETURN NEW;
+        END IF;
         IF to_jsonb(NEW) - free <> to_jsonb(OLD) - free
           OR NOT NEW.scopes <@ OLD.scopes
           OR EXISTS (SELECT FROM unnest(OLD.optional_scopes) s WHERE s = ANY (NEW.scopes) AND NOT s = ANY (NEW.optional_scopes))
@@ -150,12 +155,40 @@ async function guardReview(runner: QueryRunner): Promise<void> {
       END $$`);
   await runner.query(`
     CREATE TRIGGER clients_guard_review BEFORE UPDATE ON clients FOR EACH ROW
-      WHEN (OLD.stage = 'live' AND OLD.document_due_at IS NULL) EXECUTE FUNCTION clients_guard_review()`);
+      WHEN (OLD.stage = 'live') EXECUTE FUNCTION clients_guard_review()`);
+  // A request cannot replace a deleted one that an operator has read.
   await createTrigger(
     runner,
     'client_requests_next_version',
-    'BEFORE UPDATE ON client_requests FOR EACH ROW',
-    'BEGIN NEW.version := OLD.version + 1; RETURN NEW; END',
+    'BEFORE INSERT OR UPDATE ON client_requests FOR EACH ROW',
+    `BEGIN
+       IF TG_OP = 'INSERT' THEN NEW.id := gen_random_uuid(); NEW.version := 1;
+       ELSE NEW.version := OLD.version + 1; END IF;
+       RETURN NEW;
+     END`,
+  );
+  // The approval of a registration keeps what the request does not contain.
+  const revise = `UPDATE client_requests SET status = status WHERE client_id = NEW.client_id AND status IN ('submitted', 'question')`;
+  await createTrigger(
+    runner,
+    'clients_revise_request',
+    `AFTER UPDATE ON clients FOR EACH ROW WHEN (OLD.stage = 'testing' AND NEW.stage = 'testing')`,
+    `DECLARE
+       unreviewed CONSTANT text[] := '{version,disabled_at,deleted_at}';
+     BEGIN
+       IF to_jsonb(NEW) - unreviewed <> to_jsonb(OLD) - unreviewed THEN ${revise}; END IF;
+       RETURN NULL;
+     END`,
+  );
+  await createTrigger(
+    runner,
+    'client_logos_revise_request',
+    'AFTER INSERT OR UPDATE OR DELETE ON client_logos FOR EACH ROW',
+    `BEGIN
+       IF TG_OP = 'DELETE' THEN NEW := OLD; END IF;
+       ${revise};
+       RETURN NULL;
+     END`,
   );
 }
 
@@ -212,14 +245,20 @@ async function endOwnership(runner: QueryRunner): Promise<void> {
   );
 }
 
-/** Records changes in the transaction that makes them, without hashes. `oauth.operator` has the operator's name. */
+/**
+ * Records changes in the transaction that makes them, without hashes. `oauth.operator` has the operator's name, which
+ * only the roles of operators can set.
+ */
 async function recordHistory(runner: QueryRunner): Promise<void> {
   await createFunction(
     runner,
     'record_client_history(client text, action text, changes jsonb) RETURNS void',
     `BEGIN
        INSERT INTO client_history (client_id, user_id, operator, action, changes)
-       VALUES (client, current_developer(), nullif(current_setting('oauth.operator', true), ''), action, changes);
+       VALUES (client, current_developer(),
+         CASE WHEN has_column_privilege(session_user, 'clients', 'stage', 'UPDATE')
+           THEN nullif(current_setting('oauth.operator', true), '') END,
+         action, changes);
      END`,
   );
   await createTrigger(
