@@ -8,6 +8,8 @@ import { runCommand } from '#local/servers/run-command.js';
 import { KeyRing } from '#keys/key-ring.js';
 import { PUBLIC_PATHS } from '#oauth/endpoints.js';
 import { isolate } from '#test/support/isolate.js';
+import { emptyDatabase } from '#test/support/test-database.js';
+import { testServices } from '#test/support/test-services.js';
 import { passes, type Peer, podsOf } from './connections.js';
 import { all, containersOf, find, workloads } from './manifests.js';
 import { type Manifest, OVERLAYS, render } from './render.js';
@@ -170,12 +172,24 @@ describe('the script of the backup', () => {
   const run = (DATABASE_URL: string) =>
     runCommand('sh', ['-euc', script], { env: { PATH: path, DATABASE_URL } });
 
-  it('dumps every table, and exits with an error and without a dump if PostgreSQL does not answer', async () => {
+  it('makes dumps that can be restored to an empty database and over the same one, and none if PostgreSQL does not answer', async () => {
     const services = await isolate();
+    const empty = await emptyDatabase(testServices());
     try {
       expect(await run(services.databaseUrl)).toMatchObject({ code: 0, stderr: '' });
+      const page = await readFile(join(ROOT, 'docs/deploy.md'), 'utf8');
+      const [name = ''] = await readdir(folder);
+      const restore = (url: string, pattern: RegExp) => {
+        const [, options = ''] = pattern.exec(page) ?? [];
+        const args = [`--dbname=${url}`, '--no-owner', ...options.split(' '), join(folder, name)];
+        return runCommand('pg_restore', args, { env: { PATH: path } });
+      };
+      const restored = { code: 0, stderr: '' };
+      expect(await restore(empty.url, /--dbname=restored (.*) --no-owner/)).toMatchObject(restored);
+      const over = /--dbname="\$PGDATABASE" (.*) --no-owner/;
+      expect(await restore(services.databaseUrl, over)).toMatchObject(restored);
     } finally {
-      await services.close();
+      await Promise.all([services.close(), empty.drop()]);
     }
     const [dump = '', ...others] = await readdir(folder);
     expect(others).toEqual([]);

@@ -1,7 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { roleOf } from '#database/grant-rights.js';
+import { DATABASE_PROCESSES, DATABASE_RIGHTS } from '#database/roles.js';
 import { ERROR_CODES } from '#error-guide/error-codes.js';
+import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
+import { REDIS_PROCESSES, REDIS_RIGHTS } from '#platform/redis/redis-rights.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/configuration/authorize.configuration.js';
 import { DevelopersConfiguration } from '../../apps/developers/src/developers.configuration.js';
 import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';
@@ -85,6 +89,37 @@ describe('documents', () => {
   it('docs/integrate.md contains every error code', () => {
     const errors = read('docs/integrate.md').split('\n## Errors\n')[1]?.split('\n## ')[0] ?? '';
     expect(Object.keys(ERROR_CODES).filter((code) => !errors.includes(`\`${code}\``))).toEqual([]);
+  });
+
+  it('docs/deploy.md creates the roles of every process in PostgreSQL, and names every process with a user in Redis', () => {
+    const page = read('docs/deploy.md');
+    const [, statements = ''] = /^```sql\n(.*?)^```$/ms.exec(page) ?? [];
+    const connecting = /GRANT CONNECT ON DATABASE oauth TO (.*);/.exec(statements)?.[1]?.split(', ') ?? [];
+    expect(connecting.toSorted()).toEqual(DATABASE_PROCESSES.toSorted());
+    for (const process of DATABASE_PROCESSES) {
+      expect(statements).toContain(`CREATE ROLE ${roleOf(DEFAULT_SCHEMA, process)};`);
+      expect(statements).toContain(
+        `CREATE ROLE ${process} LOGIN IN ROLE ${roleOf(DEFAULT_SCHEMA, process)};\n`,
+      );
+    }
+    expect(page).toContain(`Each process with a \`REDIS_URL\` (${REDIS_PROCESSES.join(', ')}) has`);
+  });
+
+  it('docs/deploy.md names every component of k8s', () => {
+    const page = read('docs/deploy.md');
+    const components = readdirSync('k8s/components');
+    expect(components.length).toBeGreaterThan(10);
+    expect(components.filter((name) => !new RegExp(`[\`/]${name}\``).test(page))).toEqual([]);
+  });
+
+  it('docs/storage.md names every table, and every kind of key in Redis', () => {
+    const page = read('docs/storage.md');
+    const tables = Object.values(DATABASE_RIGHTS).flatMap(({ tables }) => Object.keys(tables));
+    const missing = new Set(tables.filter((table) => !page.includes(`\`${table}\``)));
+    // TypeORM's own table.
+    expect([...missing]).toEqual(['migrations']);
+    const keys = Object.values(REDIS_RIGHTS).flatMap(({ keys }) => keys.map((key) => key.replace(/\*$/, '')));
+    expect(keys.filter((key) => !page.includes(`\`${key}`))).toEqual([]);
   });
 
   it('docs/deploy.md names every alert', () => {
