@@ -228,6 +228,7 @@ describe('the audit trail in NATS', () => {
       { stream: 'OAUTH_AUDIT_OPERATOR', maxBytes: 1024 ** 2, ...limits },
       { stream: 'OAUTH_AUDIT_TOKEN', maxBytes: 1024 ** 2, ...limits },
       { stream: 'OAUTH_AUDIT_AUTHORIZE', maxBytes: 1024 ** 2, ...limits },
+      { stream: 'OAUTH_AUDIT_DEVELOPERS', maxBytes: 1024 ** 2, ...limits },
       { stream: 'OAUTH_ACTIVITY_TOKEN', maxBytes: 8 * 1024 ** 2, ...limits },
       { stream: 'OAUTH_ACTIVITY_AUTHORIZE', maxBytes: 1024 ** 2, ...limits },
       { stream: 'OAUTH_ACTIVITY_OPERATOR', maxBytes: 1024 ** 2, ...limits },
