@@ -53,11 +53,13 @@ export async function* inOrder(streams: readonly AsyncGenerator<AuditEvent>[]): 
   }
 }
 
+/** Ids per service, because another service could use the id of an event to hide the event. */
 export class RecentIds {
   private current = new Set<string>();
   private previous = new Set<string>();
 
-  add(id: string): boolean {
+  add(event: Pick<AuditEvent, 'service' | 'id'>): boolean {
+    const id = `${event.service}.${event.id}`;
     if (this.current.has(id) || this.previous.has(id)) return false;
     if (this.current.size >= REMEMBERED) {
       this.previous = this.current;

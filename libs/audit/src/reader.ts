@@ -82,7 +82,7 @@ export class AuditReader {
     const stored = existing.map(({ consumer, pending }) =>
       sorted(storedEvents(consumer, pending, () => progress(++read, total))),
     );
-    for await (const event of inOrder(stored)) if (matches(event) && seen.add(event.id)) yield event;
+    for await (const event of inOrder(stored)) if (matches(event) && seen.add(event)) yield event;
   }
 
   /**
@@ -102,7 +102,7 @@ export class AuditReader {
       const messages = await consumer.consume({
         callback: (message) => {
           for (const event of parseEvents(message.string(), message.subject))
-            if (matches(event) && seen.add(event.id)) callback(event);
+            if (matches(event) && seen.add(event)) callback(event);
         },
       });
       signal.addEventListener('abort', () => messages.stop());

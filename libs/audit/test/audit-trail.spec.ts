@@ -66,6 +66,14 @@ describe('the audit trail in NATS', () => {
     expect(await read({ clientId: 'twice' })).toEqual([event]);
   });
 
+  it('returns an event although another service stored an earlier one with the same id', async () => {
+    const event = await store({ type: 'user.deleted', client_id: 'same-id' });
+    const earlier = auditEvent('resource', { type: 'request.refused', client_id: 'same-id' }, new Date(0));
+    const other = { ...earlier, id: event.id };
+    await storeEvent(nats, other);
+    expect(await read({ clientId: 'same-id' })).toEqual([other, event]);
+  });
+
   it('orders the events of one message by time', async () => {
     const [first, second] = [1, 2].map((later) =>
       auditEvent('token', { type: 'token.issued', client_id: 'together' }, new Date(Date.now() + later)),

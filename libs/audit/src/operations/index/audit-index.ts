@@ -114,7 +114,7 @@ export class AuditIndex {
     const isBehind = await readTails(reader, streams, positions, (data, subject, storedAt) => {
       if (!mayMatch(data, subject)) return;
       for (const event of parseEvents(data.toString(), subject))
-        if (seen.add(event.id)) recent.push({ event, storedAt });
+        if (seen.add(event)) recent.push({ event, storedAt });
     });
     return { recent, isBehind };
   }

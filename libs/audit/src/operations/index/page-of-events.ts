@@ -134,7 +134,7 @@ export class PageOfEvents {
     if (this.distance(storedAt) < 0 || !this.needles.every((text) => data.includes(text))) return;
     if (this.types && !this.types.has(subject.split('.').slice(3).join('.'))) return;
     for (const event of parseEvents(data.toString(), subject))
-      if (this.matches(event) && this.seen.add(event.id)) this.matching.push({ event, storedAt });
+      if (this.matches(event) && this.seen.add(event)) this.matching.push({ event, storedAt });
     if (this.matching.length > 4 * (this.limit + this.start.skip)) this.trim();
   }
 
