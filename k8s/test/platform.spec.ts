@@ -26,6 +26,20 @@ function renderWith(overlay: (typeof OVERLAYS)[number], component: string): Prom
   });
 }
 
+const PORTAL_URL = 'https://developers.example.org';
+const renderPortal = (...components: readonly string[]): Promise<Manifest[]> =>
+  render('overlays/production', async (folder) => {
+    const file = join(folder, 'overlays/production/kustomization.yaml');
+    const text = await readFile(file, 'utf8');
+    const added = ['developers', ...components].map((name) => `  - ../../components/${name}\n`).join('');
+    await writeFile(
+      file,
+      text
+        .replace(/\ncomponents:\n(?: {2}- .*\n)+/, `$&${added}`)
+        .replace('    literals:\n', `$&      - DEVELOPERS_URL=${PORTAL_URL}\n`),
+    );
+  });
+
 interface Route {
   readonly hostnames: readonly string[];
   readonly rules: readonly {
@@ -78,6 +92,45 @@ describe.each(OVERLAYS)('the %s overlay with the component for the Gateway API',
       expect([app, passes(manifests, gateway, pod, port)]).toEqual([app, true]);
       expect([app, passes(manifests, nginx, pod, port)]).toEqual([app, false]);
     }
+  });
+});
+
+describe('the production overlay with the portal', () => {
+  it('has a route of the Gateway API for the portal with gateway-developers', async () => {
+    const manifests = await renderPortal('gateway', 'gateway-developers');
+    expect(all(manifests, 'Ingress')).toEqual([]);
+    const route = manifests.find(
+      ({ kind, metadata }) => kind === 'HTTPRoute' && metadata.name === 'developers',
+    );
+    const { hostnames, rules } = (route as Manifest & { spec: Route }).spec;
+    expect(hostnames).toEqual([new URL(PORTAL_URL).host]);
+    expect(rules).toMatchObject([
+      {
+        matches: [{ path: { type: 'PathPrefix', value: '/' } }],
+        backendRefs: [{ name: 'developers', port: 80 }],
+      },
+    ]);
+    const portal = podsOf(manifests).find(({ name }) => name === 'developers') as Peer;
+    const gateway: Peer = { name: 'gateway', namespace: 'gateway', labels: {} };
+    expect(passes(manifests, gateway, portal, 3005)).toBe(true);
+    expect(passes(manifests, { ...gateway, namespace: 'nginx-ingress' }, portal, 3005)).toBe(false);
+  });
+
+  it('limits requests of every public Ingress by client network, and names the product in every process', async () => {
+    const manifests = await renderPortal('client-networks', 'product');
+    const keys = all(manifests, 'Ingress').map(
+      ({ metadata }) => metadata?.annotations?.['nginx.org/limit-req-key'],
+    );
+    expect(keys).toEqual(Array(4).fill('${client_network}'));
+    const named = workloads(manifests)
+      .flatMap(containersOf)
+      .filter(({ env = [] }) => env.some(({ name }) => name === 'PRODUCT_NAME'));
+    expect(named.map(({ name }) => name).toSorted()).toEqual([
+      'authorize',
+      'developers',
+      'operator',
+      'resource',
+    ]);
   });
 });
 
@@ -207,7 +260,9 @@ describe('the script of the backup', () => {
 describe('the commands of docs/deploy.md that create the Secrets of production', () => {
   it('create every Secret and key that the pods require, with valid token keys', async () => {
     const page = await readFile(join(ROOT, 'docs/deploy.md'), 'utf8');
-    const [, commands = ''] = /^```bash\n(.*?)^```$/ms.exec(page) ?? [];
+    const blocks = [...page.matchAll(/^```bash\n(.*?)^```$/gms)].map(([, text]) => text);
+    expect(blocks).toHaveLength(2);
+    const commands = blocks.join('');
     const folder = await mkdtemp(join(tmpdir(), 'secrets-'));
     try {
       await writeFile(join(folder, 'kubectl'), '#!/bin/sh\necho "$*" >>kubectl.log\n', { mode: 0o755 });
@@ -222,7 +277,7 @@ describe('the commands of docs/deploy.md that create the Secrets of production',
         expect(created).toContain(` create secret generic ${secret} --from-file=secrets/${secret}\n`);
         return readdir(join(folder, 'secrets', secret));
       };
-      const required = workloads(await render('overlays/production'))
+      const required = workloads(await renderPortal())
         .flatMap(containersOf)
         .flatMap(({ env: variables = [] }) => variables)
         .flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? [])
@@ -236,6 +291,7 @@ describe('the commands of docs/deploy.md that create the Secrets of production',
       const keys = await readFile(join(folder, 'secrets/token-keys/TOKEN_KEYS'), 'utf8');
       expect(KeyRing.parse(keys).keys).toHaveLength(1);
       expect(created).toContain(' create secret tls tls ');
+      expect(created).toContain(' create secret tls developers-tls ');
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
