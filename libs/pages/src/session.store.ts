@@ -28,8 +28,9 @@ export interface Session {
 export type OpenSession<Stored extends Session> = Stored & Account & { readonly cookie: string };
 
 /**
- * Stores sessions under the SHA-256 of the cookie, so that a reader of Redis cannot take over a session. Encrypts
- * sessions with a key that is not in Redis, so that another process with write access to Redis cannot forge a session.
+ * Stores sessions under the SHA-256 of the cookie, so that a reader of Redis cannot take over a session. The key of a
+ * session needs the client secret, so that another process with write access to Redis cannot forge a session, and the
+ * cookie, so that stolen credentials of this process reveal no token of a user.
  * Every method throws DependencyUnavailableError if Redis does not respond.
  */
 @Injectable()
@@ -73,7 +74,7 @@ export class SessionStore<Stored extends Session> {
 
   private encryptionKey(cookie: string): EncryptionKey {
     const { app, login } = this.options;
-    return { secret: login.clientSecret, purpose: `session of the ${app}`, record: cookie };
+    return { secret: `${login.clientSecret} ${cookie}`, purpose: `session of the ${app}` };
   }
 
   private keyOf(cookie: string): string {

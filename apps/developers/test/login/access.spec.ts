@@ -1,6 +1,8 @@
+import { createDecipheriv, hkdfSync } from 'node:crypto';
 import { RequestMethod } from '@nestjs/common';
 import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import type { Browser } from '#test/support/browser.js';
+import { FORGER_CLIENT } from '#test/support/forging-provider.js';
 import { type DevelopersApp, startDevelopersApp } from '../support/start-developers-app.js';
 
 const PUBLIC = [
@@ -173,4 +175,16 @@ describe('concurrent requests of two users', () => {
       expect(text).not.toContain(other);
     }
   });
+});
+
+it('no session can be read with all credentials of the portal, without the cookie of the browser', async () => {
+  const { redis } = portal.fixture;
+  const [name = ''] = await redis.keys('developers:session:*');
+  const bytes = Buffer.from((await redis.get(name)) ?? '', 'base64url');
+  const key = Buffer.from(hkdfSync('sha256', FORGER_CLIENT.secret, '', 'session of the developers', 32));
+  // Without the check of the tag, GCM decrypts whatever the key fits.
+  const text = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
+    .update(bytes.subarray(28))
+    .toString();
+  expect(text).not.toContain('"token"');
 });
