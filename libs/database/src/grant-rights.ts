@@ -137,7 +137,7 @@ const NEW_CLIENT =
   ' AND (NOT dpop_bound) AND (NOT keeps_refresh_token) AND (profile IS NULL)' +
   ` AND ${INITIAL_FLAGS} AND (${DEVELOPER} IS NOT NULL))`;
 const OWN_REQUEST = `(((client_id IS NULL) AND (user_id = ${DEVELOPER})) OR ${OWNED})`;
-const UNDECIDED = "(status = ANY (ARRAY['draft'::text, 'submitted'::text, 'withdrawn'::text]))";
+const STATUS_OF_OWNERS = "(status = ANY (ARRAY['draft'::text, 'submitted'::text, 'withdrawn'::text]))";
 const REQUEST_VISIBLE = '(request_id IN ( SELECT client_requests.id FROM client_requests))';
 
 type OwnedRows = readonly [command: string, using: string | null, checked: string | null];
@@ -159,7 +159,7 @@ const OWNED_ROWS: Readonly<Record<string, readonly OwnedRows[]>> = {
   client_owners: [['ALL', OWNED, OWNED]],
   client_testers: [['ALL', `(${OWNED} OR (user_id = ${DEVELOPER}))`, OWNED]],
   client_invitations: [['ALL', OWNED, `(${OWNED} AND (invited_by = ${DEVELOPER}))`]],
-  client_requests: [['ALL', OWN_REQUEST, `(${OWN_REQUEST} AND ${UNDECIDED})`]],
+  client_requests: [['ALL', OWN_REQUEST, `(${OWN_REQUEST} AND ${STATUS_OF_OWNERS})`]],
   client_request_messages: [['ALL', REQUEST_VISIBLE, `(${REQUEST_VISIBLE} AND (author = 'owner'::text))`]],
   client_history: [['SELECT', OWNED, null]],
 };
@@ -169,8 +169,8 @@ function policiesOf(schema: string): Policy[] {
     DATABASE_PROCESSES.filter(isMember)
       .map((process) => roleOf(schema, process))
       .sort();
-  const writing = (kind: ProcessRights['writesClients']) =>
-    rolesOf((process) => DATABASE_RIGHTS[process].writesClients === kind);
+  const writing = (kind: ProcessRights['writableRows']) =>
+    rolesOf((process) => DATABASE_RIGHTS[process].writableRows === kind);
   const [all, documents, owned] = [writing('all'), writing('documents'), writing('owned')];
   const table = 'clients';
   return [
@@ -183,8 +183,8 @@ function policiesOf(schema: string): Policy[] {
       .filter((name) => name !== table)
       .map((name) => {
         const roles = rolesOf((process) => {
-          const { tables, writesClients } = DATABASE_RIGHTS[process];
-          return writesClients !== 'owned' && Object.hasOwn(tables, name);
+          const { tables, writableRows } = DATABASE_RIGHTS[process];
+          return writableRows !== 'owned' && Object.hasOwn(tables, name);
         });
         return { table: name, name: `${name}_all`, command: 'ALL', roles, using: 'true', checked: 'true' };
       }),

@@ -22,7 +22,7 @@ export interface ProcessRights {
    * Rows that the process may insert and update: all; `documents`: of `clients`, only those with a metadata document;
    * `owned`: of `clients` and of all other tables, only what the user of the transaction owns.
    */
-  readonly writesClients: 'all' | 'documents' | 'owned';
+  readonly writableRows: 'all' | 'documents' | 'owned';
 }
 
 /** Columns that a metadata document changes. A lock of a row also needs the right to update a column. */
@@ -47,7 +47,7 @@ const DOCUMENT_COLUMNS = [
 ];
 
 /** Columns of a client that only operators and metadata documents set. */
-const UNREQUESTED = [
+const OPERATOR_COLUMNS = [
   ...FLAG_NAMES,
   'id_token_alg',
   'dpop_bound',
@@ -165,7 +165,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       token_keys: RECORDED_KEYS,
     },
     functions: [...USER_UPSERT_FUNCTIONS, 'revoke_oldest_grants', 'record_logouts'],
-    writesClients: 'documents',
+    writableRows: 'documents',
   },
   token: {
     tables: {
@@ -204,7 +204,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       },
     },
     functions: USER_UPSERT_FUNCTIONS,
-    writesClients: 'documents',
+    writableRows: 'documents',
   },
   console: {
     tables: {
@@ -224,7 +224,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       },
     },
     functions: USER_UPSERT_FUNCTIONS,
-    writesClients: 'all',
+    writableRows: 'all',
   },
   operator: {
     tables: {
@@ -235,7 +235,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       audit_chunks: { select: 'all' },
     },
     functions: USER_UPSERT_FUNCTIONS,
-    writesClients: 'all',
+    writableRows: 'all',
   },
   developers: {
     tables: {
@@ -244,7 +244,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
         select: 'all',
         insert: 'all',
         update: {
-          except: ['client_id', 'type', 'stage', 'sector', 'created_at', 'disabled_at', ...UNREQUESTED],
+          except: ['client_id', 'type', 'stage', 'sector', 'created_at', 'disabled_at', ...OPERATOR_COLUMNS],
         },
       },
       client_secrets: { select: { except: ['hash'] }, insert: 'all', update: ['revoked_at'] },
@@ -274,6 +274,6 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       'count_client_grants',
       'end_client_grants',
     ],
-    writesClients: 'owned',
+    writableRows: 'owned',
   },
 };

@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { createFunction, createTriggerFunction } from './functions.js';
+import { createFunction, createTrigger } from './functions.js';
 
 /**
  * Creates the streams and the outbox of security events. Triggers record the events, so that an event belongs to the
@@ -17,7 +17,7 @@ export async function dropEvents(runner: QueryRunner): Promise<void> {
   await runner.query('DROP TABLE events, event_stream_subjects, event_streams');
   await runner.query(`
     DROP FUNCTION grants_record_events, users_record_events, clients_record_events,
-      clients_logout_stream, client_secrets_record_events,       event_receivers, record_events, record_logouts, event_cause CASCADE`);
+      clients_logout_stream, client_secrets_record_events, event_receivers, record_events, record_logouts, event_cause CASCADE`);
 }
 
 async function createTables(runner: QueryRunner): Promise<void> {
@@ -243,9 +243,4 @@ async function recordClientEvents(runner: QueryRunner): Promise<void> {
        RETURN NULL;
      END`,
   );
-}
-
-async function createTrigger(runner: QueryRunner, name: string, event: string, body: string): Promise<void> {
-  await createTriggerFunction(runner, name, body);
-  await runner.query(`CREATE TRIGGER ${name} ${event} EXECUTE FUNCTION ${name}()`);
 }

@@ -1,5 +1,5 @@
 import type { QueryRunner } from 'typeorm';
-import { createFunction, createTriggerFunction, currentSchema } from './functions.js';
+import { createFunction, createTrigger, createTriggerFunction, currentSchema } from './functions.js';
 
 /**
  * Creates owners, testers, requests and history of applications. Row-level security lets the portal read and write only
@@ -319,7 +319,7 @@ async function recordHistory(runner: QueryRunner): Promise<void> {
         FOR EACH ROW EXECUTE FUNCTION client_members_record_history()`);
 }
 
-/** Steps of the portal that need rows of other users. Each checks the ownership of the current developer. */
+/** Steps of the portal that need rows of other users. Each checks the rights of the current developer. */
 async function createPortalFunctions(runner: QueryRunner): Promise<void> {
   // Locks the client, so that concurrent testers cannot exceed the limit. The token is proof of the invitation.
   await createFunction(
@@ -375,7 +375,7 @@ async function createPortalFunctions(runner: QueryRunner): Promise<void> {
        ) live);
      END`,
   );
-  // The deletion has ended the ownership.
+  // Any developer may end the grants of a deleted client, because the deletion has ended its ownership.
   await createFunction(
     runner,
     'end_client_grants(client text, most integer) RETURNS integer',
@@ -392,9 +392,4 @@ async function createPortalFunctions(runner: QueryRunner): Promise<void> {
        RETURN ended;
      END`,
   );
-}
-
-async function createTrigger(runner: QueryRunner, name: string, event: string, body: string): Promise<void> {
-  await createTriggerFunction(runner, name, body);
-  await runner.query(`CREATE TRIGGER ${name} ${event} EXECUTE FUNCTION ${name}()`);
 }

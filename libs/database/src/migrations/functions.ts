@@ -1,8 +1,8 @@
 import type { QueryRunner } from 'typeorm';
 
 /**
- * Creates a function in plpgsql that only triggers call. Uses SECURITY DEFINER, like a foreign key, so that a role that
- * may write one table needs no rights on the other.
+ * Creates a function in plpgsql, without the right of PUBLIC to execute it. Uses SECURITY DEFINER, like a foreign key, so
+ * that a role that may write one table needs no rights on the other.
  */
 export async function createFunction(runner: QueryRunner, signature: string, body: string): Promise<void> {
   const schema = await currentSchema(runner);
@@ -14,6 +14,17 @@ export async function createFunction(runner: QueryRunner, signature: string, bod
 
 export function createTriggerFunction(runner: QueryRunner, name: string, body: string): Promise<void> {
   return createFunction(runner, `${name}() RETURNS trigger`, body);
+}
+
+/** Creates a trigger and its function, which has the same name. */
+export async function createTrigger(
+  runner: QueryRunner,
+  name: string,
+  event: string,
+  body: string,
+): Promise<void> {
+  await createTriggerFunction(runner, name, body);
+  await runner.query(`CREATE TRIGGER ${name} ${event} EXECUTE FUNCTION ${name}()`);
 }
 
 export async function currentSchema(runner: QueryRunner): Promise<string> {
