@@ -10,7 +10,7 @@ import { RecentLogin } from '#pages/route-rules.js';
 import { actorOf, CurrentDeveloper, type Developer, type DeveloperRequest } from '../developer.js';
 import { DevelopersConfiguration } from '../developers.configuration.js';
 import { Languages } from '../ui/i18n/languages.js';
-import { confirmPage, noted, pathOf, type Viewer } from '../ui/parts.js';
+import { confirmPage, noted, pathOf } from '../ui/parts.js';
 import { applicationPage } from './application.page.js';
 import { historyPage } from './history.page.js';
 import { integratePage } from './integrate.page.js';
@@ -50,7 +50,7 @@ export class ApplicationsController {
     const users = await this.applications.countUsers(id);
     const all = await this.requests.list(actorOf(developer));
     return applicationPage({
-      ...this.viewer(developer, request),
+      ...this.languages.viewer(developer, request),
       client,
       users,
       requests: all.filter(({ client_id: clientId }) => clientId === id),
@@ -65,7 +65,7 @@ export class ApplicationsController {
     @Param('id') id: string,
   ): Promise<Page> {
     const client = await this.applications.find(actorOf(developer), id);
-    return integratePage(this.viewer(developer, request), client, this.configuration);
+    return integratePage(this.languages.viewer(developer, request), client, this.configuration);
   }
 
   @Get('applications/:id/history')
@@ -79,7 +79,7 @@ export class ApplicationsController {
     const events = await this.applications.history(actorOf(developer), id, before);
     const members = await this.members.team(id);
     return historyPage({
-      ...this.viewer(developer, request),
+      ...this.languages.viewer(developer, request),
       client,
       events,
       members,
@@ -95,7 +95,7 @@ export class ApplicationsController {
     @Param('id') id: string,
   ): Promise<Page> {
     const { name } = await this.applications.find(actorOf(developer), id);
-    const viewer = this.viewer(developer, request);
+    const viewer = this.languages.viewer(developer, request);
     const { translator } = viewer;
     return confirmPage(viewer, {
       title: translator.text('delete.title', { name }),
@@ -122,9 +122,5 @@ export class ApplicationsController {
       if (!(error instanceof AdministrationError) || error.kind !== 'incomplete') throw error;
     }
     return seeOther(noted('/', 'deleted'));
-  }
-
-  private viewer(developer: Developer, request: DeveloperRequest): Viewer {
-    return { developer, translator: this.languages.translatorFor(request) };
   }
 }

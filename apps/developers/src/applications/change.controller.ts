@@ -81,11 +81,7 @@ export class ChangeController {
 
   private async view(developer: Developer, request: DeveloperRequest, id: string): Promise<ChangeView> {
     const client = await this.applications.find(actorOf(developer), id);
-    const viewer = {
-      developer,
-      translator: this.languages.translatorFor(request),
-      catalogue: this.catalogue,
-    };
+    const viewer = { ...this.languages.viewer(developer, request), catalogue: this.catalogue };
     if (client.stage === 'live')
       return {
         ...viewer,

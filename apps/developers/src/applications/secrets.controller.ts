@@ -11,7 +11,7 @@ import { html } from '#ui/html.js';
 import { actorOf, CurrentDeveloper, type Developer, type DeveloperRequest } from '../developer.js';
 import { secretFacts } from '../requests/request.page.js';
 import { Languages } from '../ui/i18n/languages.js';
-import { confirmPage, noted, pathOf, type Viewer } from '../ui/parts.js';
+import { confirmPage, noted, pathOf } from '../ui/parts.js';
 
 /** Lifetimes of a secret, in days. */
 const LIFETIMES = [30, 90, 180, 365];
@@ -32,7 +32,7 @@ export class SecretsController {
     @Param('id') id: string,
   ): Promise<Page> {
     await this.applications.find(actorOf(developer), id);
-    const { translator } = this.viewer(developer, request);
+    const { translator } = this.languages.viewer(developer, request);
     const days = { name: 'days', label: translator.text('secrets.expires'), value: '' };
     return {
       title: translator.text('secrets.create'),
@@ -70,7 +70,7 @@ export class SecretsController {
     const input = days === '' ? {} : { expiresInDays: Number(days) };
     const { result, announced } = await this.secrets.rotate(actorOf(developer), id, {}, input);
     await announced;
-    const viewer = this.viewer(developer, request);
+    const viewer = this.languages.viewer(developer, request);
     const { translator } = viewer;
     return {
       title: translator.text('secrets.created'),
@@ -90,7 +90,7 @@ export class SecretsController {
     @Param('secret') secret: string,
   ): Promise<Page> {
     await this.applications.find(actorOf(developer), id);
-    const viewer = this.viewer(developer, request);
+    const viewer = this.languages.viewer(developer, request);
     const { translator } = viewer;
     return confirmPage(viewer, {
       title: translator.text('secrets.revoke_title', { secret: secret.slice(0, 8) }),
@@ -112,9 +112,5 @@ export class SecretsController {
     const { announced } = await this.secrets.revoke(actorOf(developer), id, secret, true);
     await announced;
     return seeOther(noted(pathOf(id), 'revoked'));
-  }
-
-  private viewer(developer: Developer, request: DeveloperRequest): Viewer {
-    return { developer, translator: this.languages.translatorFor(request) };
   }
 }

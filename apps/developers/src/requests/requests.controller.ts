@@ -9,7 +9,7 @@ import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
 import { actorOf, CurrentDeveloper, type Developer, type DeveloperRequest } from '../developer.js';
 import { Languages } from '../ui/i18n/languages.js';
-import { noted, type Viewer } from '../ui/parts.js';
+import { noted } from '../ui/parts.js';
 import { type Content, contentOf, problemsOf } from './request.form.js';
 import { createdPage, requestFormPage, requestPage } from './request.page.js';
 
@@ -29,7 +29,7 @@ export class RequestsController {
   ): Page {
     const content = sent ? contentOf(sent) : {};
     return requestFormPage({
-      ...this.viewer(developer, request),
+      ...this.languages.viewer(developer, request),
       draft: null,
       content,
       catalogue: this.catalogue,
@@ -59,7 +59,7 @@ export class RequestsController {
     @SentBeforeLogin() sent: Form | null,
   ): Promise<Page> {
     const { request: found, messages } = await this.requests.find(actorOf(developer), id);
-    const viewer = { ...this.viewer(developer, request), catalogue: this.catalogue };
+    const viewer = { ...this.languages.viewer(developer, request), catalogue: this.catalogue };
     const note = queryOf(request.url).get('note');
     return found.status === 'draft'
       ? requestFormPage({
@@ -120,7 +120,7 @@ export class RequestsController {
     request: DeveloperRequest,
     draft: RequestView,
   ): Promise<Page | HttpRedirectResponse> {
-    const viewer = this.viewer(developer, request);
+    const viewer = this.languages.viewer(developer, request);
     const content = draft.content as Content;
     try {
       const { id, version } = draft;
@@ -133,10 +133,6 @@ export class RequestsController {
       const problems = problemsOf(viewer.translator, error);
       return requestFormPage({ ...viewer, draft, content, catalogue: this.catalogue, problems });
     }
-  }
-
-  private viewer(developer: Developer, request: DeveloperRequest): Viewer {
-    return { developer, translator: this.languages.translatorFor(request) };
   }
 }
 

@@ -43,7 +43,7 @@ export class InvitationController {
 
   @Get('accept')
   show(@CurrentDeveloper() developer: Developer, @Req() request: DeveloperRequest): Page {
-    return invitationPage({ developer, translator: this.languages.translatorFor(request) });
+    return invitationPage(this.languages.viewer(developer, request));
   }
 
   @Post('accept')
@@ -55,7 +55,7 @@ export class InvitationController {
     const token = this.cookie.read(request.headers.cookie) ?? '';
     const { result } = await this.members.accept(actorOf(developer), token);
     reply.header('Set-Cookie', this.cookie.clear());
-    const viewer = { developer, translator: this.languages.translatorFor(request) };
+    const viewer = this.languages.viewer(developer, request);
     return acceptedPage(viewer, result.client_id, result.name, result.kind);
   }
 }

@@ -12,7 +12,7 @@ import { RecentLogin } from '#pages/route-rules.js';
 import { actorOf, CurrentDeveloper, type Developer, type DeveloperRequest } from '../developer.js';
 import { DevelopersConfiguration } from '../developers.configuration.js';
 import { Languages } from '../ui/i18n/languages.js';
-import { noted, pathOf, type Viewer } from '../ui/parts.js';
+import { noted, pathOf } from '../ui/parts.js';
 import { invitedPage, removePage, teamPage } from './team.page.js';
 
 @Controller('applications/:id')
@@ -33,7 +33,7 @@ export class TeamController {
     const client = await this.applications.find(actorOf(developer), id);
     const [members, invitations] = [await this.members.team(id), await this.members.invitations(id)];
     return teamPage({
-      ...this.viewer(developer, request),
+      ...this.languages.viewer(developer, request),
       client,
       members,
       invitations,
@@ -54,17 +54,17 @@ export class TeamController {
     const kind = form.text('kind') as Member['kind'];
     const { result } = await this.members.invite(actorOf(developer), id, { kind });
     const link = `${this.configuration.DEVELOPERS_URL}/invitation?token=${result.token}`;
-    return invitedPage(this.viewer(developer, request), id, link);
+    return invitedPage(this.languages.viewer(developer, request), id, link);
   }
 
   @Post('invitations/:invitation/revoke')
   @SentFrom('../../team')
-  async uninvite(
+  async revokeInvitation(
     @CurrentDeveloper() developer: Developer,
     @Param('id') id: string,
     @Param('invitation') invitation: string,
   ): Promise<HttpRedirectResponse> {
-    await this.members.uninvite(actorOf(developer), id, invitation);
+    await this.members.revokeInvitation(actorOf(developer), id, invitation);
     return seeOther(noted(pathOf(id, 'team'), 'changed'));
   }
 
@@ -80,7 +80,7 @@ export class TeamController {
     const client = await this.applications.find(actorOf(developer), id);
     const member = await this.memberOf(id, kind, userId);
     const isSelf = kind === 'owner' && member.userId === developer.userId;
-    return removePage(this.viewer(developer, request), client, member, isSelf);
+    return removePage(this.languages.viewer(developer, request), client, member, isSelf);
   }
 
   @Post('team/:kind/:member/remove')
@@ -104,9 +104,5 @@ export class TeamController {
     if (!found)
       throw refused('unknown', problem('member_unknown', [], { clientId: id, userId: Number(userId) }));
     return found;
-  }
-
-  private viewer(developer: Developer, request: DeveloperRequest): Viewer {
-    return { developer, translator: this.languages.translatorFor(request) };
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, MoreThan } from 'typeorm';
+import { DataSource, MoreThan } from 'typeorm';
 import { problem } from '#platform/validation/problem.js';
 import { UserEntity } from '#users/user.entity.js';
 import { lockClient } from '../client.statements.js';
@@ -10,7 +10,8 @@ import {
   ClientTesterEntity,
   type MemberKind,
 } from './client-owner.entity.js';
-import { OWNER_LIMITS, Refusal } from './refusal.js';
+import { limitReached, lockUserLimits, OWNER_LIMITS } from './owner-limits.js';
+import { Refusal } from './refusal.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -128,7 +129,11 @@ export class ClientMemberStore {
     });
   }
 
-  /** Deletes the inviter's expired invitations. @param token random bytes, of which only the hash is stored @throws Refusal `limit_reached`, `client_not_in_testing` */
+  /**
+   * Invites an owner or tester, and deletes the inviter's expired invitations.
+   * @param token random bytes, of which only the hash is stored
+   * @throws Refusal `limit_reached`, `client_not_in_testing`
+   */
   async invite(
     clientId: string,
     owner: number,
@@ -162,7 +167,7 @@ export class ClientMemberStore {
     });
   }
 
-  async uninvite(clientId: string, owner: number, id: string): Promise<boolean | null> {
+  async revokeInvitation(clientId: string, owner: number, id: string): Promise<boolean | null> {
     return this.dataSource.transaction(async (manager) => {
       if (!(await lockClient(manager, clientId, { owner }))) return null;
       return (await manager.delete(ClientInvitationEntity, { clientId, id })).affected === 1;
@@ -187,15 +192,4 @@ export class ClientMemberStore {
     if (outcome === 'testers_full') throw limitReached('testers');
     return invitation;
   }
-}
-
-/** Serializes the steps of a user that have limits. */
-export async function lockUserLimits(manager: EntityManager, userId: number): Promise<void> {
-  await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('limits of ' || $1, 0))`, [
-    String(userId),
-  ]);
-}
-
-export function limitReached(of: keyof typeof OWNER_LIMITS): Refusal {
-  return new Refusal('conflict', problem('limit_reached', [], { of, max: OWNER_LIMITS[of] }));
 }

@@ -10,21 +10,3 @@ export class Refusal extends Error {
     this.name = 'Refusal';
   }
 }
-
-/** Limits of one user, and of one application. */
-export const OWNER_LIMITS = {
-  /** Drafts and undecided requests of a user. */
-  requests: 10,
-  /** Applications in testing of an owner. */
-  applications: 10,
-  /** Testers of an application. */
-  testers: 10,
-  /** Open invitations of a user. */
-  invitations: 20,
-} as const;
-
-declare module '#platform/validation/problem.js' {
-  interface Problems {
-    limit_reached: { readonly of: keyof typeof OWNER_LIMITS; readonly max: number };
-  }
-}

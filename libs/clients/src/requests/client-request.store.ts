@@ -12,8 +12,8 @@ import {
 import { ClientStore, type NewClient } from '../client.store.js';
 import { lockClient, recordOperator } from '../client.statements.js';
 import { ClientOwnerEntity } from '../owners/client-owner.entity.js';
-import { limitReached, lockUserLimits } from '../owners/client-member.store.js';
-import { OWNER_LIMITS, Refusal } from '../owners/refusal.js';
+import { limitReached, lockUserLimits, OWNER_LIMITS } from '../owners/owner-limits.js';
+import { Refusal } from '../owners/refusal.js';
 import {
   ClientRequestEntity,
   ClientRequestMessageEntity,

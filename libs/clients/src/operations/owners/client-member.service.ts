@@ -140,8 +140,8 @@ export class ClientMemberService {
     };
   }
 
-  async uninvite(actor: OwnerActor, clientId: string, id: string): Promise<void> {
-    const isDeleted = await this.members.uninvite(clientId, actor.userId, id);
+  async revokeInvitation(actor: OwnerActor, clientId: string, id: string): Promise<void> {
+    const isDeleted = await this.members.revokeInvitation(clientId, actor.userId, id);
     if (isDeleted === null) throw unknownClient(clientId);
     if (!isDeleted) throw refused('unknown', problem('client_invitation_unknown', []));
   }

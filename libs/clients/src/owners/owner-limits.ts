@@ -1,0 +1,32 @@
+import type { EntityManager } from 'typeorm';
+import { problem } from '#platform/validation/problem.js';
+import { Refusal } from './refusal.js';
+
+/** Limits of one user, and of one application. */
+export const OWNER_LIMITS = {
+  /** Drafts and undecided requests of a user. */
+  requests: 10,
+  /** Applications in testing of an owner. */
+  applications: 10,
+  /** Testers of an application. */
+  testers: 10,
+  /** Open invitations of a user. */
+  invitations: 20,
+} as const;
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    limit_reached: { readonly of: keyof typeof OWNER_LIMITS; readonly max: number };
+  }
+}
+
+/** Serializes the steps of a user that have limits. */
+export async function lockUserLimits(manager: EntityManager, userId: number): Promise<void> {
+  await manager.query(`SELECT pg_advisory_xact_lock(hashtextextended('limits of ' || $1, 0))`, [
+    String(userId),
+  ]);
+}
+
+export function limitReached(of: keyof typeof OWNER_LIMITS): Refusal {
+  return new Refusal('conflict', problem('limit_reached', [], { of, max: OWNER_LIMITS[of] }));
+}
