@@ -1,10 +1,9 @@
-import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { type FailedRequest, failedRequest } from '#platform/http/failed-request.js';
+import { type FailedRequest, failedRequest, statusName } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
-import { AdministrationError, type RefusalKind } from '#operations/administration.error.js';
+import { AdministrationError, REFUSAL_STATUS } from '#operations/administration.error.js';
 import { describeProblems, nextOf } from '#error-guide/problems/describe-problem.js';
 import { memberOf } from '#operations/member-names.js';
 import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './api/problem.js';
@@ -33,12 +32,12 @@ export class ErrorFilter implements ExceptionFilter {
     const error = isApi ? withAllowedMethods(thrown, request) : thrown;
     const failure = describedFailure(error, request, isApi);
     const { status, description, detail, cause, headers } = failure;
-    const code = cause instanceof TokenRefusedError ? cause.code : nameOf(status);
+    const code = cause instanceof TokenRefusedError ? cause.code : statusName(status);
     const logged = { code, status, detail: { channel: isApi ? 'api' : 'page', ...detail }, cause };
     addErrorToLog(request.raw, logged, description ?? '');
     if (status >= 500) this.logger.error(thrown);
     if (isApi) {
-      const { check: id = nameOf(status) } = detail as { readonly check?: string };
+      const { check: id = statusName(status) } = detail as { readonly check?: string };
       const { BASE_URL: baseUrl } = this.configuration;
       return sendProblem(request, reply, failure, { thrown: error, id, baseUrl });
     }
@@ -62,28 +61,12 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** Returns the error code for the log. RFC 6749 defines no code for a refused page or API request. */
-const nameOf = (status: number): string =>
-  (STATUS_CODES[status] ?? 'error').toLowerCase().replaceAll(/\W+/g, '_');
-
-const STATUS: Readonly<Record<RefusalKind, number>> = {
-  invalid: 400,
-  unknown: 404,
-  conflict: 409,
-  outdated: 409,
-  unconfirmed: 409,
-  unsafe: 409,
-  forbidden: 403,
-  incomplete: 503,
-  unavailable: 503,
-};
-
 function describedFailure(thrown: unknown, request: OperatorRequest, isApi: boolean): FailedRequest {
   if (!(thrown instanceof AdministrationError)) return tokenFailure(thrown) ?? failedRequest(thrown, request);
   const { kind, problems, cause } = thrown;
   const description = describeProblems(thrown, isApi ? memberOf : labelOf).join('; ');
   const detail = { check: problems.map(({ id }) => id).join(' ') };
   // Browsers send no If-Match with a form, so only the API answers 412 (RFC 9110 13.1.1).
-  const status = isApi && kind === 'outdated' ? 412 : STATUS[kind];
+  const status = isApi && kind === 'outdated' ? 412 : REFUSAL_STATUS[kind];
   return { status, description, headers: {}, detail, cause };
 }

@@ -1,31 +1,17 @@
-import { STATUS_CODES } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
-import { AdministrationError, type RefusalKind } from '#operations/administration.error.js';
+import { AdministrationError, REFUSAL_STATUS } from '#operations/administration.error.js';
 import { PageResponder, seeOther } from '#pages/page.responder.js';
 import { LoginRequiredError, loginUrl } from '#pages/recent-logins.js';
-import { failedRequest } from '#platform/http/failed-request.js';
+import { failedRequest, statusName } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import type { DeveloperRequest } from './developer.js';
 import { errorPage } from './ui/error.page.js';
 import type { MessageId } from './ui/i18n/en.js';
 import { Languages } from './ui/i18n/languages.js';
 
-const STATUS: Readonly<Record<RefusalKind, 400 | 403 | 404 | 409 | 503>> = {
-  invalid: 400,
-  unknown: 404,
-  conflict: 409,
-  outdated: 409,
-  unconfirmed: 409,
-  unsafe: 409,
-  forbidden: 403,
-  incomplete: 503,
-  unavailable: 503,
-};
-
-/** Texts by the failed check. */
-const CHECKS: Readonly<Record<string, MessageId>> = {
+const TEXT_OF_CHECK: Readonly<Record<string, MessageId>> = {
   csrf_token_mismatch: 'error.form',
   login_transaction_invalid: 'error.login',
   login_cancelled: 'error.login',
@@ -37,7 +23,7 @@ const CHECKS: Readonly<Record<string, MessageId>> = {
   version_outdated: 'error.changed',
 };
 
-const STATUSES: Readonly<Record<number, MessageId>> = {
+const TEXT_OF_STATUS: Readonly<Record<number, MessageId>> = {
   404: 'error.not_found',
   409: 'error.state',
   429: 'error.later',
@@ -63,14 +49,13 @@ export class ErrorFilter implements ExceptionFilter {
     }
     const isRefused = error instanceof AdministrationError;
     const failed = isRefused
-      ? { status: STATUS[error.kind], headers: {}, detail: checksOf(error), cause: error.cause }
+      ? { status: REFUSAL_STATUS[error.kind], headers: {}, detail: checksOf(error), cause: error.cause }
       : failedRequest(error, request);
     const { status, headers, detail, cause } = failed;
-    const code = (STATUS_CODES[status] ?? 'error').toLowerCase().replaceAll(/\W+/g, '_');
-    addErrorToLog(request.raw, { code, status, detail, cause }, '');
+    addErrorToLog(request.raw, { code: statusName(status), status, detail, cause }, '');
     if (status >= 500) this.logger.error(error);
     const { check = '' } = detail as { readonly check?: string };
-    const text = CHECKS[check] ?? STATUSES[status] ?? null;
+    const text = TEXT_OF_CHECK[check] ?? TEXT_OF_STATUS[status] ?? null;
     const problems = isRefused && text === null ? describeProblems(error, (field) => field) : [];
     const page = errorPage(this.languages.translatorFor(request), {
       status,

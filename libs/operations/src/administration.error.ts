@@ -23,6 +23,19 @@ export type RefusalKind =
   | 'incomplete'
   | 'unavailable';
 
+/** HTTP status of a page or API response to a refusal. */
+export const REFUSAL_STATUS: Readonly<Record<RefusalKind, 400 | 403 | 404 | 409 | 503>> = {
+  invalid: 400,
+  unknown: 404,
+  conflict: 409,
+  outdated: 409,
+  unconfirmed: 409,
+  unsafe: 409,
+  forbidden: 403,
+  incomplete: 503,
+  unavailable: 503,
+};
+
 /** Rejects an operation with a list of all problems. Nothing was changed, unless the kind is `incomplete`. */
 export class AdministrationError extends Error {
   constructor(

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { HttpException, NotFoundException } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest, HTTPMethods } from 'fastify';
 import { DependencyUnavailableError } from '../errors.js';
@@ -25,6 +26,11 @@ export class RefusedRequestError extends Error {
     this.headers = headers;
     this.detail = detail;
   }
+}
+
+/** Returns the error code for the log. RFC 6749 defines no code for a refused page or API request. */
+export function statusName(status: number): string {
+  return (STATUS_CODES[status] ?? 'error').toLowerCase().replaceAll(/\W+/g, '_');
 }
 
 /** Description of a failed HTTP request, which the app's exception filter renders in its protocol. */
