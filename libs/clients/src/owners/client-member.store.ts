@@ -10,7 +10,7 @@ import {
   ClientTesterEntity,
   type MemberKind,
 } from './client-owner.entity.js';
-import { limitReached, lockUserLimits, OWNER_LIMITS } from './owner-limits.js';
+import { limitReached, lockUserLimits, OWNER_LIMITS } from './owner-limits.statements.js';
 import { Refusal } from './refusal.js';
 
 declare module '#platform/validation/problem.js' {

@@ -12,7 +12,7 @@ import {
 import { ClientStore, type NewClient } from '../client.store.js';
 import { lockClient, recordOperator } from '../client.statements.js';
 import { ClientOwnerEntity } from '../owners/client-owner.entity.js';
-import { limitReached, lockUserLimits, OWNER_LIMITS } from '../owners/owner-limits.js';
+import { limitReached, lockUserLimits, OWNER_LIMITS } from '../owners/owner-limits.statements.js';
 import { Refusal } from '../owners/refusal.js';
 import {
   ClientRequestEntity,
