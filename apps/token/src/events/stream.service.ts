@@ -7,7 +7,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
-import { validate } from '#platform/validation/validate.js';
+import { fieldsOf, validate } from '#platform/validation/validate.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { HeaderSeal } from './header-seal.js';
 import { DELIVERY_METHODS, DeliveryDto, StatusDto, StreamDto, VerificationDto } from './stream.dto.js';
@@ -196,19 +196,12 @@ function idIn(body: Parameters | undefined): string | undefined {
 
 /** Ignores members that the class does not have. @throws OAuthError */
 function read<Shape extends object>(shape: new () => Shape, body: object | undefined): Shape {
-  const names = FIELDS.get(shape) ?? [];
+  const names = fieldsOf(shape);
   const known = Object.fromEntries(Object.entries(body ?? {}).filter(([name]) => names.includes(name)));
   const { dto, problems } = validate(shape, known);
   if (dto === null || problems.length > 0) throw refused(problems);
   return dto;
 }
-
-const FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map<unknown, readonly string[]>([
-  [StreamDto, ['delivery', 'events_requested', 'description']],
-  [DeliveryDto, ['method', 'endpoint_url', 'authorization_header']],
-  [StatusDto, ['status', 'reason']],
-  [VerificationDto, ['state']],
-]);
 
 function refused(problems: readonly Problem[]): OAuthError {
   const description = describeProblems({ problems }, (field) => field).join('; ');
