@@ -104,8 +104,8 @@ async function createTables(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * The portal sets the handle of its user's grant in each transaction. Only holders of a token of the grant know the
- * handle, so a stolen password of the database identifies no user.
+ * The portal sets the handle of its user's grant in each transaction. The database stores only a hash of the handle, so a
+ * stolen password of the database does not identify a user.
  */
 async function identifyDeveloper(runner: QueryRunner): Promise<void> {
   const schema = await currentSchema(runner);

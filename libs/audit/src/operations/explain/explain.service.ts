@@ -33,7 +33,7 @@ export interface ExplainedRequest {
   readonly around: readonly AuditEvent[];
   /** Latest uses of the grant, if a code or token was reused; otherwise empty. */
   readonly uses: readonly AuditEvent[];
-  /** Latest events (docs/events.md) and logout tokens by which the application was told about the grant or the user. */
+  /** Latest events (docs/events.md) and logout tokens to the application about the grant or the user. */
   readonly told: readonly EventView[];
 }
 
