@@ -141,7 +141,7 @@ for (const { recipe, library } of receivers) {
 
     afterEach(() => receiver.stop());
 
-    it('accepts events once, and refuses forged ones, ID tokens, and those of other clients', async () => {
+    it('accepts events once, and refuses forged events, ID tokens and events of other clients', async () => {
       const [ours, other] = [await register(), await register()];
       await start(ours.env);
       const idToken = await ours.revoke();

@@ -54,7 +54,7 @@ describe('the export of the audit trail as logs', () => {
     collector.close();
   });
 
-  it('delays neither an event of the trail nor the end of the process if the collector does not respond', async () => {
+  it('does not delay events of the trail or the end of the process if the collector does not respond', async () => {
     const collector = await startLogCollector(true);
     const publisher = await start(collector.url);
     publisher.record({ type: 'token.issued', client_id: 'sc_silent' });

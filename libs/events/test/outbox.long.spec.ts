@@ -28,7 +28,7 @@ async function listener(): Promise<{ clientId: string; streamId: string }> {
   return { clientId, streamId: stream?.id ?? '' };
 }
 
-it('the deletion of a user is told to each of 200 applications', async () => {
+it('sends an event about a deleted user to each of 200 applications', async () => {
   const userId = await fixture.user();
   for (let count = 0; count < 200; count++) {
     const { clientId } = await listener();

@@ -20,7 +20,7 @@ type Explained = ExplainedRequest & { readonly warnings: readonly string[]; read
 export function explanationPage(
   operator: Operator,
   question: Question,
-  { explanation, around, uses, told, warnings, names }: Explained,
+  { explanation, around, uses, deliveries, warnings, names }: Explained,
 ): Page {
   const { event, others, clientId, userId, grantId, title, meaning, comparison, remedies } = explanation;
   const events = [event, ...others];
@@ -57,7 +57,7 @@ export function explanationPage(
           ${comparison.differences.map(difference)}`
       }
       ${uses.length > 0 && usesTable(uses)}
-      ${clientId !== null && told.length > 0 && toldTable(told, clientId)}
+      ${clientId !== null && deliveries.length > 0 && deliveryTable(deliveries, clientId)}
       ${clientId !== null && aroundTable(around, names)}
     </section>`,
   );
@@ -89,11 +89,11 @@ function usesTable(uses: readonly AuditEvent[]): Html {
   );
 }
 
-function toldTable(told: readonly EventView[], clientId: string): Html {
+function deliveryTable(deliveries: readonly EventView[], clientId: string): Html {
   return html`${table(
-      'What the application was told, newest first',
+      'Events for the application, newest first',
       ['Time (UTC)', 'Event', 'State', 'Answer', 'Next attempt (UTC)'],
-      told.map((event) => [
+      deliveries.map((event) => [
         timeCell(event.created_at),
         event.type,
         event.state,

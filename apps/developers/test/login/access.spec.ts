@@ -99,7 +99,7 @@ it('every route that is not public leads an anonymous user to the login', async 
 });
 
 describe.each(['tester', 'other'] as const)('a user who does not own the application (%s)', (user) => {
-  it('finds neither its pages nor its requests', async () => {
+  it('finds no page and no request of the application', async () => {
     const owned = routes().filter(
       ({ path }) => path.includes(values['id'] ?? '') || path.includes(values['request'] ?? ''),
     );
@@ -126,7 +126,7 @@ describe('an owner', () => {
     expect((await users.owner.post(path, { days: '', csrf_token: token })).status).toBe(403);
   });
 
-  it('whose account is disabled must log in again, and changes nothing', async () => {
+  it('must log in again after the account was disabled, and cannot change anything', async () => {
     const { browser, userId } = await portal.developer();
     const id = await portal.application(browser);
     await portal.fixture.sql('UPDATE grants SET revoked_at = now() WHERE user_id = $1', [userId]);

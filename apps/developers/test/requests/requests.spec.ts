@@ -14,7 +14,7 @@ describe('a request', () => {
     expect(page.text).toContain('Submit for review');
   });
 
-  it('creates an application in testing, whose secret is shown once', async () => {
+  it('creates an application in testing, and shows its secret once', async () => {
     const { browser } = await portal.developer();
     const created = await portal.postForm(browser, '/requests', { ...REQUEST, action: 'submit' });
     expect([created.status, created.text]).toEqual([

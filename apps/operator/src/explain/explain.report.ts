@@ -19,7 +19,7 @@ const PARTIES: Readonly<Record<Party, string>> = {
   platform: 'platform team',
 };
 
-export function printExplanation({ explanation, around, uses, told }: ExplainedRequest): void {
+export function printExplanation({ explanation, around, uses, deliveries }: ExplainedRequest): void {
   const { event, others, reference, clientId, userId, grantId, title, meaning, comparison, remedies } =
     explanation;
   const { error, check } = event;
@@ -49,7 +49,7 @@ export function printExplanation({ explanation, around, uses, told }: ExplainedR
   printComparison(comparison);
   printRemedies(remedies);
   printUses(uses);
-  printTold(told);
+  printDeliveries(deliveries);
   printAround(around, clientId);
 }
 
@@ -104,12 +104,12 @@ function printUses(uses: readonly AuditEvent[]): void {
     printLine('  The addresses are not recorded: AUDIT_CLIENT_ADDRESS is not true.');
 }
 
-function printTold(told: readonly EventView[]): void {
-  if (told.length === 0) return;
-  heading('What the application was told');
+function printDeliveries(deliveries: readonly EventView[]): void {
+  if (deliveries.length === 0) return;
+  heading('Events for the application');
   printTable(
     ['time', 'event', 'state', 'attempts', 'answer', 'next attempt', 'jti'],
-    told.map((event) => [
+    deliveries.map((event) => [
       minuteOf(event.created_at),
       event.type,
       event.stream_status === 'enabled' || event.state !== 'waiting' ? event.state : event.stream_status,

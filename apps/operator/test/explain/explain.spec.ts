@@ -346,7 +346,7 @@ describe('explain product', () => {
       );
     });
 
-    it('shows by which event the application was told, the answer of its receiver and the next attempt', async () => {
+    it('shows the event to the application, the response of its receiver and the next attempt', async () => {
       const stream = `INSERT INTO event_streams (client_id, delivery, endpoint_url, events_requested, due_at)
         VALUES ($1, 'push', 'https://app.example.com/events', '{tokens-revoked}', now() + interval '1 hour')`;
       await fixture.sql(stream, [client.client_id]);
@@ -360,7 +360,7 @@ describe('explain product', () => {
         refresh_token: refresh,
       });
       expect(await explain(reference, [token, refresh])).toMatchObject({
-        told: [
+        deliveries: [
           {
             type: 'tokens-revoked',
             user_id: userId,
@@ -371,7 +371,7 @@ describe('explain product', () => {
         ],
       });
       const { stdout } = await runCommand(['explain', reference], env);
-      expect(stdout).toMatch(/What the application was told[^]*tokens-revoked +waiting +2 +status 503/);
+      expect(stdout).toMatch(/Events for the application[^]*tokens-revoked +waiting +2 +status 503/);
     });
 
     it('groups all refused requests of a client', async () => {

@@ -52,7 +52,7 @@ describe('the checks of a request', () => {
     expect(skeletonOf(name)).toBe(skeletonOf(other));
   });
 
-  it('tell different names apart', () => {
+  it('differ for names that do not look alike', () => {
     expect(skeletonOf('Calendar Sync')).not.toBe(skeletonOf('Calendar Connect'));
     expect(skeletonOf('カレンダー')).not.toBe(skeletonOf('予約'));
   });

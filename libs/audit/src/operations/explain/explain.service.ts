@@ -34,7 +34,7 @@ export interface ExplainedRequest {
   /** Latest uses of the grant, if a code or token was reused; otherwise empty. */
   readonly uses: readonly AuditEvent[];
   /** Latest events (docs/events.md) and logout tokens to the application about the grant or the user. */
-  readonly told: readonly EventView[];
+  readonly deliveries: readonly EventView[];
 }
 
 const MAX_TOLD = 10;
@@ -76,13 +76,17 @@ export class ExplainService {
       if (!isNotEmpty(events))
         throw unknownReference(reference, similar, await reader.streams(), isBehind ? [INDEX_BEHIND] : []);
       const explained = await explainEvents(source, owners, reference, events, scopes);
-      const told = await this.toldAbout(explained.request.explanation, owners);
+      const deliveries = await this.deliveriesAbout(explained.request.explanation, owners);
       const behind = isBehind || explained.isBehind ? [INDEX_BEHIND] : [];
-      return { ...explained.request, told, warnings: [...owners.warnings, ...explained.warnings, ...behind] };
+      return {
+        ...explained.request,
+        deliveries,
+        warnings: [...owners.warnings, ...explained.warnings, ...behind],
+      };
     });
   }
 
-  private async toldAbout(
+  private async deliveriesAbout(
     { clientId, grantId: grant, userId }: Explanation,
     owners: GrantOwners,
   ): Promise<EventView[]> {
@@ -100,7 +104,7 @@ async function explainEvents(
   events: readonly [AuditEvent, ...AuditEvent[]],
   scopes: readonly string[] | null,
 ): Promise<{
-  readonly request: Omit<ExplainedRequest, 'told'>;
+  readonly request: Omit<ExplainedRequest, 'deliveries'>;
   readonly isBehind: boolean;
   readonly warnings: readonly string[];
 }> {
@@ -157,7 +161,7 @@ function unknownReference(
 }
 
 export function explanationJson(
-  { explanation, around, uses, told }: ExplainedRequest,
+  { explanation, around, uses, deliveries }: ExplainedRequest,
   commandOf: (words: readonly string[]) => string | readonly string[],
 ): object {
   const { event, others, comparison, remedies } = explanation;
@@ -183,6 +187,6 @@ export function explanationJson(
     other_events: others,
     around,
     uses,
-    told,
+    deliveries,
   };
 }
