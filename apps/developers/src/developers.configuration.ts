@@ -27,7 +27,7 @@ export class DevelopersConfiguration extends PagesConfiguration {
     return this.DEVELOPERS_URL;
   }
 
-  /** Settings of operations, without those of operations that the portal does not have. */
+  /** Settings of operations. The empty ones are for operations that the portal does not have. */
   get administration(): AdministrationSettings {
     return {
       DATABASE_URL: this.DATABASE_URL,

@@ -56,7 +56,7 @@ export function listOf(items: Schema): Schema {
   return { type: 'object', required: ['items', 'next', 'previous'], properties };
 }
 
-// The logo is a resource of its own.
+// The logo has its own resource, `/clients/ID/logo`.
 const REGISTRATION = body('NewClient', Registration, ['logo']);
 
 const CLIENT_FIELDS: Properties = {

@@ -10,7 +10,7 @@ interface Given<Values> {
 type ProblemText<Values> = (given: Given<Values>) => string;
 
 /** Text of a problem, which says what to do, and for operators the command that helps. */
-export type ProblemEntry<Values> =
+type ProblemEntry<Values> =
   | ProblemText<Values>
   | { readonly text: ProblemText<Values>; readonly next?: (values: Values) => Next | undefined };
 
