@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -5,7 +6,8 @@ import { roleOf } from '#database/grant-rights.js';
 import { DATABASE_PROCESSES, DATABASE_RIGHTS } from '#database/roles.js';
 import { ERROR_CODES } from '#error-guide/error-codes.js';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
-import { REDIS_PROCESSES, REDIS_RIGHTS } from '#platform/redis/redis-rights.js';
+import { ServiceConfiguration } from '#platform/configuration/service.configuration.js';
+import { aclRules, REDIS_PROCESSES, REDIS_RIGHTS } from '#platform/redis/redis-rights.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/configuration/authorize.configuration.js';
 import { DevelopersConfiguration } from '../../apps/developers/src/developers.configuration.js';
 import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';
@@ -84,6 +86,28 @@ describe('documents', () => {
     ].flatMap((Configuration) => Object.keys(new Configuration()));
     expect(variables.length).toBeGreaterThan(100);
     expect(variables.filter((name) => !new RegExp(`\`${name}[\`=]`).test(documents))).toEqual([]);
+  });
+
+  it.each([
+    ['docs/console.md', ConsoleConfiguration],
+    ['docs/developers.md', DevelopersConfiguration],
+  ] as const)('%s contains every variable of its own process', (file, Configuration) => {
+    class Shared extends ServiceConfiguration {
+      override get publicUrl() {
+        return '';
+      }
+    }
+    const shared = Object.keys(new Shared());
+    const own = Object.keys(new Configuration()).filter((name) => !shared.includes(name));
+    expect(own.length).toBeGreaterThan(10);
+    expect(own.filter((name) => !read(file).includes(`\`${name}\``))).toEqual([]);
+  });
+
+  it('docs/deploy.md prints the rules of every user of Redis', () => {
+    const [, command = ''] = /^```sh\n(sed -n .*)\n```$/m.exec(read('docs/deploy.md')) ?? [];
+    expect(execFileSync('sh', ['-c', command], { encoding: 'utf8' })).toBe(
+      REDIS_PROCESSES.map((process) => `user ${process} on >PASSWORD ${aclRules(process)}\n`).join(''),
+    );
   });
 
   it('docs/integrate.md contains every error code', () => {
