@@ -168,6 +168,20 @@ describe('the role of each process', () => {
     expect(found).toEqual(allowed);
   });
 
+  it('revives a revoked grant in no process', async () => {
+    const owner = new Client({ connectionString: services.databaseUrl, options: '-c search_path=oauth' });
+    await owner.connect();
+    await owner.query(
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime, revoked_at)
+       SELECT '${ID}', u.id, client_id, 'x', 'x', now() + interval '1 day', '1 day', now() FROM users u, clients LIMIT 1`,
+    );
+    await owner.end();
+    const found = [];
+    for (const process of DATABASE_PROCESSES)
+      if (await may(process, 'UPDATE grants SET revoked_at = NULL')) found.push(process);
+    expect(found).toEqual([]);
+  });
+
   it('admits and refreshes a client only with a metadata document at its id, as authorize and token do', async () => {
     const insert = (id: string, more = '') =>
       `INSERT INTO clients (client_id, name, type, redirect_uris, document_due_at, document_changed_at${more && ', first_party'})

@@ -28,7 +28,8 @@ export class CreateSchema1795219200000 implements MigrationInterface {
       DROP TABLE usage_days, audit_counts, audit_chunks, deleted_identities, token_keys, resource_servers, grants, console_invitations, users,
         client_logos, client_secrets, clients, subject_sectors`);
     await runner.query(`
-      DROP FUNCTION revoke_oldest_grants, identity_was_deleted, deleted_identity, grants_need_user, users_end_grants_first,
+      DROP FUNCTION revoke_oldest_grants, identity_was_deleted, deleted_identity, grants_need_user, grants_stay_revoked,
+        users_end_grants_first,
         users_truncate_end_grants_first, users_inherit_no_grants, clients_keep_grants, clients_truncate_keep_grants, search_text`);
   }
 }
@@ -415,6 +416,10 @@ async function retainGrants(runner: QueryRunner): Promise<void> {
   await runner.query(`
     CREATE TRIGGER grants_need_user BEFORE INSERT OR UPDATE OF user_id ON grants
       FOR EACH ROW EXECUTE FUNCTION grants_need_user()`);
+  await createTriggerFunction(runner, 'grants_stay_revoked', STAY_REVOKED);
+  await runner.query(`
+    CREATE TRIGGER grants_stay_revoked BEFORE UPDATE OF revoked_at ON grants
+      FOR EACH ROW WHEN (OLD.revoked_at IS NOT NULL AND NEW.revoked_at IS NULL) EXECUTE FUNCTION grants_stay_revoked()`);
   await createTriggerFunction(runner, 'users_end_grants_first', ROW_ENDS_GRANTS_FIRST);
   await runner.query(`
     CREATE TRIGGER users_end_grants_first AFTER DELETE OR UPDATE OF id, operator_disabled_at, product_disabled_at ON users
@@ -462,6 +467,12 @@ async function createDeletedIdentities(runner: QueryRunner): Promise<void> {
         );
       END $$`);
 }
+
+/** A process that may revoke grants may not revive them, because their users ended them. */
+const STAY_REVOKED = `
+  BEGIN
+    RAISE insufficient_privilege USING MESSAGE = 'grant_stays_revoked', DETAIL = format('grant %s', OLD.id);
+  END`;
 
 /** Locks the user, so that a later delete or disable waits and sees the grant. Rejects a deleted or disabled user. */
 const NEED_USER = `
