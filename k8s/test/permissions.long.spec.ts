@@ -83,8 +83,7 @@ describe('a development installation', () => {
   }
 
   describe('PostgreSQL', () => {
-    const deployed = DATABASE_PROCESSES.filter((process) => process !== 'developers');
-    it.each(deployed)('has an owner that changes tables, and a role for %s', async (process) => {
+    it.each(DATABASE_PROCESSES)('has an owner that changes tables, and a role for %s', async (process) => {
       expect(migrated).toMatchObject({ code: 0, stderr: '' });
       expect(waited).toMatchObject({ code: 0, stdout: expect.stringMatching(/is up to date\n$/) });
       const { DATABASE_URL = '' } = await servers.environmentOf(process);
