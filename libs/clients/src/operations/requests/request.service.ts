@@ -121,11 +121,6 @@ export class RequestService {
     await unlessRefused(this.requests.deleteDraft(actor.userId, { id, version }));
   }
 
-  /** Reports every problem of a draft without submitting it. @throws AdministrationError */
-  async check(actor: OwnerActor, id: string): Promise<void> {
-    await this.checkedContent((await this.found(actor, id)).content);
-  }
-
   /** Submits a draft. A new application can be tested immediately, by its owners and testers. */
   async submit(
     actor: OwnerActor,
