@@ -51,7 +51,10 @@ export const LOGO_DATA = 'logo_data';
 /** Values of the fields of a request; a draft may have any. */
 export type Content = Readonly<Record<string, unknown>>;
 
-/** Content of a request. A permission is requested by its reason. @param before content whose logo stays without a new file */
+/**
+ * Content of a request. A permission is requested by its reason.
+ * @param before content whose logo stays without a new file, and whose kind stays without a choice
+ */
 export function contentOf(form: Form, before: Content = {}) {
   const logo = form.files.get('logo')?.toString('base64') ?? form.textOrNull(LOGO_DATA) ?? before['logo'];
   const kept = form.getAll('scope');
@@ -65,7 +68,7 @@ export function contentOf(form: Form, before: Content = {}) {
     policyUri: form.textOrNull('policyUri'),
     termsUri: form.textOrNull('termsUri'),
     contacts: form.lines('contacts'),
-    application: form.text('application'),
+    application: form.textOrNull('application') ?? textOf(before['application']),
     redirectUris: form.lines('redirectUris'),
     scopes: [...kept, ...reasons.map(([scope]) => scope)],
     reasons: Object.fromEntries(reasons),

@@ -13,7 +13,7 @@ import { type Content, contentFacts, NO_PROBLEMS, type Problems, requestFields }
 
 export interface RequestFormView extends Viewer {
   /** Null for a request that is not saved yet. */
-  readonly draft: Pick<SentRequest, 'id' | 'version'> | null;
+  readonly draft: Pick<SentRequest, 'id' | 'version' | 'client_id'> | null;
   readonly content: Content;
   readonly catalogue: ScopeCatalogue;
   readonly problems?: Problems;
@@ -23,7 +23,8 @@ export interface RequestFormView extends Viewer {
 /** Form of a draft. Both buttons send all fields. */
 export function requestFormPage(view: RequestFormView): Page {
   const { translator, developer, draft, problems = NO_PROBLEMS, note = null } = view;
-  const fields = requestFields(translator, { ...view, problems, hasKind: true });
+  const hasKind = (draft?.client_id ?? null) === null;
+  const fields = requestFields(translator, { ...view, problems, hasKind });
   const path = draft === null ? '/requests' : `/requests/${draft.id}`;
   return {
     title: translator.text('request.new'),
@@ -87,6 +88,11 @@ export function requestPage(view: RequestView): Page {
           html`${versionField(request)} ${button(translator.text('request.withdraw'), 'danger')}`,
           '',
         )
+      }
+      ${
+        status === 'rejected' &&
+        request.kind === 'registration' &&
+        postForm(developer, `/requests/${id}/again`, button(translator.text('request.again')), '')
       }
     `,
   };

@@ -1,12 +1,14 @@
 import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Req } from '@nestjs/common';
 import type { RequestView } from '#clients/operations/requests/request.description.js';
 import { RequestService } from '#clients/operations/requests/request.service.js';
+import type { RequestContent } from '#clients/operations/requests/requested-registration.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError, refused } from '#operations/administration.error.js';
 import { type Form, queryOf } from '#pages/form.js';
 import { Creates } from '#pages/form.interceptor.js';
 import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
+import { problem } from '#platform/validation/problem.js';
 import { actorOf, CurrentDeveloper, type Developer, type DeveloperRequest } from '../developer.js';
 import { Languages } from '../ui/i18n/languages.js';
 import { noted } from '../ui/parts.js';
@@ -113,6 +115,26 @@ export class RequestsController {
     }
     await this.requests.withdraw(actorOf(developer), id, versionOf(form));
     return seeOther(noted(`/requests/${id}`, 'changed'));
+  }
+
+  /** Copies a rejected registration into a draft for the same application. */
+  @Post(':id/again')
+  @SentFrom('.')
+  @Creates()
+  async requestAgain(
+    @CurrentDeveloper() developer: Developer,
+    @Param('id') id: string,
+    @Body() _form: Form,
+  ): Promise<HttpRedirectResponse> {
+    const {
+      content,
+      status,
+      client_id: clientId,
+    } = (await this.requests.find(actorOf(developer), id)).request;
+    if (status !== 'rejected' || clientId === null)
+      throw refused('conflict', problem('request_not_open', [], { id, status }));
+    const draft = await this.requests.createDraft(actorOf(developer), content as RequestContent, clientId);
+    return seeOther(`/requests/${draft.id}`);
   }
 
   private async submit(

@@ -29,4 +29,21 @@ describe('a request', () => {
     expect(page.text).toContain('In testing');
     expect(page.text).not.toContain(secret);
   });
+
+  it('can be revised and submitted again for the same application after a rejection', async () => {
+    const { browser } = await portal.developer();
+    const clientId = await portal.application(browser);
+    const [{ id } = { id: '' }] = (await portal.fixture.sql(
+      `UPDATE client_requests SET status = 'rejected', decided_at = now() WHERE client_id = $1 RETURNING id`,
+      [clientId],
+    )) as { id: string }[];
+    const again = await portal.postForm(browser, `/requests/${id}/again`);
+    expect(again.status).toBe(303);
+    const path = again.headers['location'] ?? '';
+    expect((await browser.get(path)).text).not.toContain('name="application"');
+    const revised = { ...REQUEST, name: 'Room Finder 2', application: '', version: '1', action: 'submit' };
+    const sent = await portal.postForm(browser, path, revised);
+    expect([sent.status, sent.headers['location']]).toEqual([303, `${path}?note=proposed`]);
+    expect((await browser.get(`/applications/${clientId}`)).text).toContain('Room Finder 2');
+  });
 });

@@ -80,6 +80,7 @@ export const AR: Messages = {
   'request.intro': 'بعد إرسال الطلب يمكنك استخدام التطبيق فورًا مع المختبِرين الذين تدعوهم.',
   'request.delete': 'حذف المسودة',
   'request.withdraw': 'سحب الطلب',
+  'request.again': 'تعديل الطلب وتقديمه مجددًا',
   'request.kind': 'الطلب',
   'request.registration': 'تسجيل',
   'request.change': 'تغيير',

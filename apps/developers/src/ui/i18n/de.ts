@@ -85,6 +85,7 @@ export const DE: Messages = {
     'Nach dem Einreichen können Sie die Anwendung sofort verwenden, zusammen mit Testern, die Sie einladen.',
   'request.delete': 'Entwurf löschen',
   'request.withdraw': 'Anfrage zurückziehen',
+  'request.again': 'Überarbeiten und erneut anfragen',
   'request.kind': 'Anfrage',
   'request.registration': 'Registrierung',
   'request.change': 'Änderung',

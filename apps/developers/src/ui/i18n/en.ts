@@ -81,6 +81,7 @@ export const EN = {
     'After you submit the request, you can immediately use the application, with testers whom you invite.',
   'request.delete': 'Delete draft',
   'request.withdraw': 'Withdraw request',
+  'request.again': 'Revise and request again',
   'request.kind': 'Request',
   'request.registration': 'Registration',
   'request.change': 'Change',

@@ -83,6 +83,7 @@ export const ES: Messages = {
     'Después de enviar la solicitud, puede usar la aplicación de inmediato con los probadores que invite.',
   'request.delete': 'Eliminar borrador',
   'request.withdraw': 'Retirar solicitud',
+  'request.again': 'Revisar y volver a solicitar',
   'request.kind': 'Solicitud',
   'request.registration': 'Registro',
   'request.change': 'Cambio',

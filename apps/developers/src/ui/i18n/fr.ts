@@ -84,6 +84,7 @@ export const FR: Messages = {
     'Dès que la demande est soumise, vous pouvez utiliser l’application avec les testeurs que vous invitez.',
   'request.delete': 'Supprimer le brouillon',
   'request.withdraw': 'Retirer la demande',
+  'request.again': 'Modifier et redemander',
   'request.kind': 'Demande',
   'request.registration': 'Enregistrement',
   'request.change': 'Modification',

@@ -82,6 +82,7 @@ export const JA: Messages = {
   'request.intro': '申請を提出すると、招待したテスターとともにすぐにアプリケーションを使えます。',
   'request.delete': '下書きを削除',
   'request.withdraw': '申請を取り下げる',
+  'request.again': '修正して再申請',
   'request.kind': '申請',
   'request.registration': '登録',
   'request.change': '変更',

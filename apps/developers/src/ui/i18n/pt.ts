@@ -83,6 +83,7 @@ export const PT: Messages = {
     'Depois de enviar a solicitação, você pode usar o aplicativo imediatamente, com testadores que convidar.',
   'request.delete': 'Excluir rascunho',
   'request.withdraw': 'Retirar solicitação',
+  'request.again': 'Revisar e solicitar novamente',
   'request.kind': 'Solicitação',
   'request.registration': 'Registro',
   'request.change': 'Alteração',
