@@ -90,7 +90,7 @@ interface RequestPageView {
 /** Shows texts and addresses of the request as text. The browser loads nothing from them. */
 export function requestPage({ operator, reviewed, scopes, now, changed, status }: RequestPageView): Page {
   const { request, owners, current } = reviewed;
-  const { id, client_id: clientId } = request;
+  const { client_id: clientId } = request;
   const content = contentOf(reviewed);
   const name = textOf(content['name'] ?? current['name']);
   const isOpen = request.status === 'submitted' || request.status === 'question';
@@ -100,7 +100,7 @@ export function requestPage({ operator, reviewed, scopes, now, changed, status }
     section: '/requests',
     heading: html`<bdi>${name}</bdi> <span class="tag">${STATES[request.status]}</span>`,
     content: html`
-      ${notices(changed)} ${isOpen && actions(operator, id)}
+      ${notices(changed)} ${isOpen && actions(operator, request)}
       ${facts([
         ['Request', KINDS[request.kind]],
         [
@@ -129,12 +129,13 @@ export function requestPage({ operator, reviewed, scopes, now, changed, status }
   };
 }
 
-function actions({ role }: Operator, id: string): Html {
+function actions({ role }: Operator, { id, version }: ReviewedRequest['request']): Html {
   const isAdmin = mayActAs(role, 'admin');
+  const path = (decision: Decision) => `/requests/${id}/${decision}?version=${version}`;
   return html`<div class="actions">
-    ${isAdmin && html`<a class="button" href="/requests/${id}/approve">Approve</a>`}
-    ${mayActAs(role, 'support') && html`<a class="button even" href="/requests/${id}/ask">Ask the owner</a>`}
-    ${isAdmin && html`<a class="button danger" href="/requests/${id}/reject">Reject</a>`}
+    ${isAdmin && html`<a class="button" href="${path('approve')}">Approve</a>`}
+    ${mayActAs(role, 'support') && html`<a class="button even" href="${path('ask')}">Ask the owner</a>`}
+    ${isAdmin && html`<a class="button danger" href="${path('reject')}">Reject</a>`}
   </div>`;
 }
 

@@ -1,4 +1,4 @@
-import { Body, Controller, Get, Inject, NotFoundException, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, Inject, NotFoundException, Param, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ReviewService } from '#clients/operations/requests/review.service.js';
 import { readLogo } from '#clients/registration/logo.js';
@@ -6,7 +6,8 @@ import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { AdministrationError } from '#operations/administration.error.js';
 import type { Notices } from '#pages/components.js';
-import { Form } from '#pages/form.js';
+import type { PageRequest } from '#pages/account.js';
+import { Form, queryOf } from '#pages/form.js';
 import { SentBeforeLogin } from '#pages/kept-forms.service.js';
 import type { Page } from '#pages/page.responder.js';
 import { RecentLogin } from '#pages/route-rules.js';
@@ -57,8 +58,9 @@ export class RequestsController {
     @CurrentOperator() operator: Operator,
     @Param('id') id: string,
     @SentBeforeLogin() sent: Form | null,
+    @Req() request: PageRequest,
   ): Promise<Page> {
-    return this.form(operator, id, 'ask', sent);
+    return this.form(operator, id, 'ask', sent ?? reviewedIn(request));
   }
 
   @Post(':id/ask')
@@ -73,8 +75,9 @@ export class RequestsController {
     @CurrentOperator() operator: Operator,
     @Param('id') id: string,
     @SentBeforeLogin() sent: Form | null,
+    @Req() request: PageRequest,
   ): Promise<Page> {
-    return this.form(operator, id, 'reject', sent);
+    return this.form(operator, id, 'reject', sent ?? reviewedIn(request));
   }
 
   @Post(':id/reject')
@@ -90,8 +93,9 @@ export class RequestsController {
     @CurrentOperator() operator: Operator,
     @Param('id') id: string,
     @SentBeforeLogin() sent: Form | null,
+    @Req() request: PageRequest,
   ): Promise<Page> {
-    return this.form(operator, id, 'approve', sent);
+    return this.form(operator, id, 'approve', sent ?? reviewedIn(request));
   }
 
   @Post(':id/approve')
@@ -106,12 +110,12 @@ export class RequestsController {
     return requestPage({ operator, reviewed, scopes: this.scopes, now: this.clock(), changed, status });
   }
 
-  private async form(operator: Operator, id: string, decision: Decision, sent: Form | null): Promise<Page> {
+  private async form(operator: Operator, id: string, decision: Decision, form: Form): Promise<Page> {
     return decisionPage({
       operator,
       reviewed: await this.reviews.find(id),
       decision,
-      form: sent ?? new Form(),
+      form,
     });
   }
 
@@ -130,4 +134,9 @@ export class RequestsController {
       return decisionPage({ operator, reviewed: await this.reviews.find(id), decision, form, problems });
     }
   }
+}
+
+/** The page of the request links to the version that it shows, because the owner may change the request in the meantime. */
+function reviewedIn({ url }: PageRequest): Form {
+  return new Form({ version: queryOf(url).get('version') ?? '' });
 }

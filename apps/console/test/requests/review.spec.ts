@@ -109,6 +109,17 @@ describe('an approval', () => {
     expect((await stateOf(app, request))?.stage).toBe('testing');
   });
 
+  it('does not count for a request that has changed between its page and the page of the decision', async () => {
+    const [, link = ''] = /href="([^"]*\/approve[^"]*)"/.exec((await admin.get(path())).text) ?? [];
+    await app.sql(
+      `UPDATE client_requests SET content = content || '{"purpose": "Rents notes"}' WHERE id = $1`,
+      [request.id],
+    );
+    const page = await send(admin, await admin.get(link), '');
+    expect([page.status, wordsOf(page)]).toEqual([409, expect.stringContaining('Rents notes')]);
+    expect((await stateOf(app, request))?.stage).toBe('testing');
+  });
+
   it('and a rejection at the same time: only one of them is executed', async () => {
     const [approve, reject] = [await admin.get(path('approve')), await admin.get(path('reject'))];
     const answers = await Promise.all([send(admin, approve, 'Yes'), send(admin, reject, 'No, sorry')]);
