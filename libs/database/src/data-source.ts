@@ -19,6 +19,7 @@ import {
 import { ClientRequestEntity, ClientRequestMessageEntity } from '#clients/requests/client-request.entity.js';
 import { CreateSchema1795219200000 } from './migrations/1795219200000-create-schema.js';
 import { ResourceServerEntity } from '#clients/resource-server/resource-server.entity.js';
+import { EndedSessionEntity } from '#events/ended-session.entity.js';
 import { EventEntity, EventStreamEntity, ExcludedSubjectEntity } from '#events/event-stream.entity.js';
 import { TokenKeyEntity } from '#keys/token-key.entity.js';
 import { ConsoleInvitationEntity, DeletedIdentityEntity, UserEntity } from '#users/user.entity.js';
@@ -93,6 +94,7 @@ export function databaseDataSource(
       UsageDayEntity,
       EventStreamEntity,
       ExcludedSubjectEntity,
+      EndedSessionEntity,
       EventEntity,
     ],
     migrations: [CreateSchema1795219200000],

@@ -196,6 +196,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
         delete: true,
       },
       event_stream_subjects: { select: 'all', insert: 'all', update: ['subject'], delete: true },
+      ended_sessions: { select: 'all', delete: true },
       events: {
         select: 'all',
         insert: 'all',

@@ -45,6 +45,7 @@ describe('migrate', () => {
       'clients',
       'console_invitations',
       'deleted_identities',
+      'ended_sessions',
       'event_stream_subjects',
       'event_streams',
       'events',

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DpopModule } from '../dpop/dpop.module.js';
 import { TokenIntrospectionModule } from '../introspection/token-introspection.module.js';
+import { EndedSessionsService } from './ended-sessions.service.js';
 import { EventCounter } from './event-counter.js';
 import { EventPushService } from './event-push.service.js';
 import { EventTokenGuard } from './event-token.guard.js';
@@ -17,6 +18,7 @@ import { StreamService } from './stream.service.js';
   imports: [DpopModule, TokenIntrospectionModule],
   controllers: [EventsController, HeaderResponder, SsfConfigurationController],
   providers: [
+    EndedSessionsService,
     EventCounter,
     EventPushService,
     EventTokenGuard,

@@ -2,22 +2,19 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Client } from '#clients/client.js';
 import type { StoredEvent } from '#events/event.store.js';
 import type { EventStream } from '#events/event-stream.store.js';
-import { GrantEngine } from '#grants/grant-engine.js';
-import { codeTtl } from '#grants/lifetimes.js';
-import { UnredeemedGrantStore } from '#grants/records/unredeemed-grant.store.js';
 import { LOGOUT_TOKEN_TYPE, logoutTokenClaims } from '#oauth/openid/id-token.js';
 import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
-import { lifetimesOf, TokenConfiguration } from '../token.configuration.js';
+import { TokenConfiguration } from '../token.configuration.js';
+import { EndedSessionsService } from './ended-sessions.service.js';
 import type { Attempt } from './security-event-delivery.js';
 
 /** Posts logout tokens (section 2.5 of OpenID Connect Back-Channel Logout 1.0). */
 @Injectable()
 export class LogoutDelivery {
   constructor(
-    private readonly unredeemed: UnredeemedGrantStore,
-    private readonly engine: GrantEngine,
+    private readonly endedSessions: EndedSessionsService,
     private readonly keys: SigningKeys,
     private readonly http: OutsideHttp,
     private readonly configuration: TokenConfiguration,
@@ -26,7 +23,8 @@ export class LogoutDelivery {
 
   /** @throws OutsideFetchError */
   async send(client: Client, stream: EventStream, event: StoredEvent): Promise<Attempt> {
-    await this.voidCodes(event, client.clientId);
+    // Otherwise the client could begin a session that no later logout token ends.
+    await this.endedSessions.voidCodes(sessionIn(event.details), event.userId, event.createdAt);
     const { status } = await this.http.fetchOutside(stream.endpointUrl ?? '', {
       method: 'POST',
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
@@ -38,18 +36,6 @@ export class LogoutDelivery {
     if (status === 200 || status === 204) return { outcome: 'delivered', answer };
     // Section 2.8: "400 Bad Request" if the request was invalid or the logout failed. Any other 4xx also counts.
     return { outcome: status >= 400 && status < 500 ? 'refused' : 'failed', answer };
-  }
-
-  /** Otherwise the client could begin a session that no later logout token ends. */
-  private async voidCodes({ userId, details, createdAt }: StoredEvent, clientId: string): Promise<void> {
-    const lifetimes = lifetimesOf(this.configuration);
-    const codeMs = codeTtl(lifetimes) * 1000;
-    if (this.clock() - createdAt.getTime() > 2 * codeMs) return;
-    const session = sessionIn(details);
-    const ended = session === undefined ? { userId: userId ?? 0, at: createdAt } : { session };
-    const since = new Date(createdAt.getTime() - codeMs);
-    const ids = await this.unredeemed.ofEndedSession(clientId, ended, since, lifetimes.clockSkew);
-    for (const id of ids) await this.engine.voidCode(id, clientId);
   }
 
   /** A repetition has the same `jti`, and a later `exp`. */

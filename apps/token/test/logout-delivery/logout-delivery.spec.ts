@@ -174,12 +174,30 @@ describe('a code for an ID token', () => {
     expect([answer.status, answer.body]).toEqual([400, expect.objectContaining({ error: 'invalid_grant' })]);
   });
 
+  it.each([
+    ['a session', (session: string) => endSession(session)],
+    ['every session of the user', (_session: string, userId: number) => endUser(userId)],
+  ])('is refused after the end of %s, also if the client receives no logout tokens', async (_what, end) => {
+    const session = newSession();
+    const userId = await app.user();
+    const client = await clientOf(session, { userId, path: null });
+    await end(session, userId);
+    await until(
+      'void codes',
+      WITHIN_MS,
+      async () => (await app.sql('SELECT FROM ended_sessions')).length === 0,
+    );
+    const answer = await redeem(client);
+    expect([answer.status, answer.body]).toEqual([400, expect.objectContaining({ error: 'invalid_grant' })]);
+  });
+
   /** In one transaction, so that no process sends the tokens before. */
   const endUserBefore = (userId: number, secondsAgo: number) =>
     app.sql(
       `BEGIN;
        UPDATE users SET session_generation = session_generation + 1 WHERE id = ${userId};
        UPDATE events SET created_at = now() - interval '${secondsAgo} s' WHERE user_id = ${userId};
+       UPDATE ended_sessions SET ended_at = now() - interval '${secondsAgo} s' WHERE user_id = ${userId};
        COMMIT`,
     );
 

@@ -14,7 +14,7 @@ export async function createEvents(runner: QueryRunner): Promise<void> {
 }
 
 export async function dropEvents(runner: QueryRunner): Promise<void> {
-  await runner.query('DROP TABLE events, event_stream_subjects, event_streams');
+  await runner.query('DROP TABLE ended_sessions, events, event_stream_subjects, event_streams');
   await runner.query(`
     DROP FUNCTION grants_record_events, users_record_events, clients_record_events,
       clients_logout_stream, client_secrets_record_events, event_receivers, record_events, record_logouts, event_cause CASCADE`);
@@ -122,11 +122,20 @@ async function recordGrantEvents(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * Creates a function that records logout tokens (OpenID Connect Back-Channel Logout 1.0 2.5) for the clients with an ID
+ * Creates a function that records the end of sessions and the logout tokens (OpenID Connect Back-Channel Logout 1.0 2.5) for the clients with an ID
  * token of a session, or of any session of a user. Includes ended grants, because clients may keep their ID tokens, but
  * not grants whose code expired without a redemption.
  */
 async function recordLogouts(runner: QueryRunner): Promise<void> {
+  // An ended session, or all sessions of a user, until the token app has voided their codes.
+  await runner.query(`
+    CREATE TABLE ended_sessions (
+      id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      session  text,
+      user_id  integer,
+      ended_at timestamptz NOT NULL DEFAULT now(),
+      CONSTRAINT ended_sessions_check CHECK ((session IS NULL) <> (user_id IS NULL))
+    )`);
   await createFunction(
     runner,
     'record_logouts(ended text, owner integer) RETURNS void',
@@ -140,6 +149,8 @@ async function recordLogouts(runner: QueryRunner): Promise<void> {
        ) g
        JOIN event_streams s ON s.client_id = g.client_id AND s.delivery = 'logout'
        JOIN clients c ON c.client_id = g.client_id AND c.disabled_at IS NULL;
+       INSERT INTO ended_sessions (session, user_id) SELECT ended, owner
+       WHERE ended IS NOT NULL OR EXISTS (SELECT FROM grants WHERE user_id = owner AND session IS NOT NULL);
      END`,
   );
 }

@@ -33,20 +33,19 @@ export class UnredeemedGrantStore {
   }
 
   /**
-   * Returns ids of a client's grants with `openid` created after `since`, whose codes may not be redeemed yet: grants of
-   * an ended session, or of all sessions of a user, which ended at `at`.
+   * Returns grants with `openid` created after `since`, whose codes may not be redeemed yet: grants of an ended session,
+   * or of all sessions of a user, which ended at `at`.
    * @param skew seconds that cover the difference between clocks and the duration of a request
    */
-  async ofEndedSession(
-    clientId: string,
+  ofEndedSession(
     ended: { readonly session: string } | { readonly userId: number; readonly at: Date },
     since: Date,
     skew: number,
-  ): Promise<string[]> {
+  ): Promise<Pick<GrantRecordEntity, 'id' | 'clientId'>[]> {
     const query = this.dataSource
       .createQueryBuilder(GrantRecordEntity, 'grant')
-      .select('grant.id')
-      .where({ clientId, createdAt: MoreThan(since) })
+      .select(['grant.id', 'grant.clientId'])
+      .where({ createdAt: MoreThan(since) })
       .andWhere("grant.session IS NOT NULL AND 'openid' = ANY (string_to_array(grant.scope, ' '))");
     if ('session' in ended) query.andWhere({ session: ended.session });
     else {
@@ -57,7 +56,7 @@ export class UnredeemedGrantStore {
         .andWhere({ userId, createdAt: LessThanOrEqual(new Date(at.getTime() + skew * 1000)) })
         .andWhere('(grant.createdAt <= :at OR coalesce(grant.authTime, 0) < :second)', { at, second });
     }
-    return (await query.getMany()).map(({ id }) => id);
+    return query.getMany();
   }
 
   /** Ends grants, unless a use was recorded. A use that is recorded later makes a grant live again. */
