@@ -1,13 +1,10 @@
-import type { OwnedClient } from '#clients/owners/owned-client.store.js';
+import { MAX_COUNTED_GRANTS, type OwnedClient } from '#clients/owners/owned-client.store.js';
 import type { RequestSummary } from '#clients/operations/requests/request.description.js';
 import { codes, facts, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
 import { copyable, noteOf, pathOf, timeOf, type Viewer } from '../ui/parts.js';
 import { stageTag, statusTag } from '../ui/tags.js';
-
-/** Above this number, the store counts no further. */
-const MOST_USERS = 10_000;
 
 export interface ApplicationView extends Viewer {
   readonly client: OwnedClient;
@@ -34,8 +31,8 @@ export function applicationPage(view: ApplicationView): Page {
         [translator.text('field.client_id'), copyable(view, 'client-id', client.clientId)],
         [
           translator.text('app.users'),
-          users >= MOST_USERS
-            ? translator.text('app.users_most', { count: MOST_USERS })
+          users >= MAX_COUNTED_GRANTS
+            ? translator.text('app.users_most', { count: MAX_COUNTED_GRANTS })
             : translator.text('app.users_count', { count: users }),
         ],
         [translator.text('field.created'), timeOf(translator, client.createdAt)],

@@ -1,7 +1,6 @@
 import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Req } from '@nestjs/common';
 import type { RequestView } from '#clients/operations/requests/request.description.js';
 import { RequestService } from '#clients/operations/requests/request.service.js';
-import type { RequestContent } from '#clients/operations/requests/requested-registration.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { AdministrationError, refused } from '#operations/administration.error.js';
 import { type Form, queryOf } from '#pages/form.js';
@@ -133,7 +132,7 @@ export class RequestsController {
     } = (await this.requests.find(actorOf(developer), id)).request;
     if (status !== 'rejected' || clientId === null)
       throw refused('conflict', problem('request_not_open', [], { id, status }));
-    const draft = await this.requests.createDraft(actorOf(developer), content as RequestContent, clientId);
+    const draft = await this.requests.createDraft(actorOf(developer), content, clientId);
     return seeOther(`/requests/${draft.id}`);
   }
 

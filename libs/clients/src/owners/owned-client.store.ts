@@ -24,6 +24,9 @@ export interface OwnedSummary {
 
 const HISTORY_PAGE = 100;
 
+/** Limits the time to count the users of an application. */
+export const MAX_COUNTED_GRANTS = 10_000;
+
 /** Reads the applications of an owner, without the keys of pairwise subjects. */
 @Injectable()
 export class OwnedClientStore {
@@ -72,11 +75,11 @@ export class OwnedClientStore {
     return query.getMany();
   }
 
-  /** Counts the users with live grants, of at most 10,000 grants; null if the user of the transaction does not own the client. */
+  /** Counts the users with live grants, of at most `MAX_COUNTED_GRANTS` grants; null if the user of the transaction does not own the client. */
   async countUsers(clientId: string): Promise<number | null> {
     const [row] = await this.dataSource.query<{ users: number | null }[]>(
-      'SELECT count_client_grants($1, 10000) AS users',
-      [clientId],
+      'SELECT count_client_grants($1, $2) AS users',
+      [clientId, MAX_COUNTED_GRANTS],
     );
     return row?.users ?? null;
   }
