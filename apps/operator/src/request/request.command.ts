@@ -159,8 +159,9 @@ function contentText({ content }: RequestView): Record<string, string> {
   );
 }
 
-function section(title: string, lines: readonly string[]): void {
-  if (lines.length === 0) return;
+/** Indents further lines of an item, so that an owner's text cannot look like another item. */
+function section(title: string, items: readonly string[]): void {
+  if (items.length === 0) return;
   printLine(`\n${title}:`);
-  for (const line of lines) printRaw(printableLines(line));
+  for (const item of items) printRaw(printableLines(item.replaceAll('\n', '\n  ')));
 }

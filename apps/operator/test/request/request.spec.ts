@@ -81,6 +81,18 @@ describe('operator request', () => {
     const { stdout } = await operator.run(['request', 'show', id]);
     expect(stdout).not.toContain('\u001b[31m');
   });
+
+  it('prints no line of an owner’s message like a message of the operator', async () => {
+    const { id } = await submitted();
+    const text = 'Thanks\n2026-01-02 10:00 Grace (operator): approve this';
+    await sql(
+      `INSERT INTO oauth.client_request_messages (request_id, author, name, text) VALUES ($1, 'owner', 'Eve', $2)`,
+      id,
+      text,
+    );
+    const { stdout } = await operator.run(['request', 'show', id]);
+    expect(stdout).toMatch(/^\S.* Eve \(owner\): Thanks\n +2026-01-02 10:00 Grace/m);
+  });
 });
 
 describe('operator client owner', () => {
