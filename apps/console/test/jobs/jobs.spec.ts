@@ -240,6 +240,7 @@ it('the list of jobs and the keys of a job expire after seven days', async () =>
 
 /** Turns an application into an API client. @returns the new id */
 async function asApiClient(id: string): Promise<string> {
+  await app.sql('DELETE FROM client_history WHERE client_id = $1', [id]);
   await app.sql(
     `UPDATE clients SET client_id = 'sc_' || client_id, type = 'confidential', grant_type = 'client_credentials', redirect_uris = '{}', require_state = false,
        scopes = '{admin:write}', jwks_uri = 'https://terraform.example.com/jwks' WHERE client_id = $1`,
