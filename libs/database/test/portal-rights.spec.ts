@@ -17,6 +17,7 @@ describe('the role of the portal', () => {
     foreign: 'sc_foreign',
     portal: 'sc_portal',
     document: 'https://own.example/client',
+    api: 'sc_api',
   };
   const users: Record<'ada' | 'eve', number> = { ada: 0, eve: 0 };
   /** Handles of grants: of each user to the portal, and of Ada to another client. */
@@ -59,11 +60,16 @@ describe('the role of the portal', () => {
       [ids.document],
     );
     await owner.query(
+      `INSERT INTO clients (client_id, name, type, redirect_uris, grant_type, scopes, jwks_uri)
+       VALUES ($1, 'App', 'confidential', '{}', 'client_credentials', '{admin:write}', 'https://app.example.com/jwks')`,
+      [ids.api],
+    );
+    await owner.query(
       `INSERT INTO client_secrets (client_id, hash) SELECT client_id, sha256(convert_to(client_id, 'UTF8')) FROM clients`,
     );
     await owner.query(
-      `INSERT INTO client_owners (client_id, user_id) VALUES ($1, $4), ($2, $4), ($3, $5), ($6, $4)`,
-      [ids.own, ids.testing, ids.foreign, users.eve, users.ada, ids.document],
+      `INSERT INTO client_owners (client_id, user_id) VALUES ($1, $4), ($2, $4), ($3, $5), ($6, $4), ($7, $4), ($8, $4)`,
+      [ids.own, ids.testing, ids.foreign, users.eve, users.ada, ids.document, ids.portal, ids.api],
     );
     await owner.query(
       `INSERT INTO client_requests (client_id, user_id, kind, status, content, submitted_at)
@@ -177,6 +183,10 @@ describe('the role of the portal', () => {
     [
       'changes an own client with a metadata document',
       `UPDATE clients SET redirect_uris = '{https://evil.example/}' WHERE document_due_at IS NOT NULL`,
+    ],
+    [
+      'changes the keys of the portal or of an API client, even as its owner',
+      `UPDATE clients SET jwks_uri = 'https://evil.example/jwks' WHERE client_id IN ('${ids.portal}', '${ids.api}')`,
     ],
     ['makes a client live', `UPDATE clients SET stage = 'live'`],
     ['makes an own client the portal', 'UPDATE clients SET developer_portal = true'],

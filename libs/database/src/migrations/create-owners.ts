@@ -119,7 +119,8 @@ async function identifyDeveloper(runner: QueryRunner): Promise<void> {
   await runner.query(`
     CREATE FUNCTION owned_clients(only_testing boolean) RETURNS text[] ${definer} AS $$
       SELECT coalesce(array_agg(client_id), '{}') FROM client_owners o JOIN clients c USING (client_id)
-      WHERE o.user_id = current_developer() AND c.deleted_at IS NULL AND (c.stage = 'testing' OR NOT only_testing) $$`);
+      WHERE o.user_id = current_developer() AND c.deleted_at IS NULL AND (c.stage = 'testing' OR NOT only_testing)
+        AND NOT c.developer_portal AND c.grant_type = 'authorization_code' $$`);
   await runner.query('REVOKE ALL ON FUNCTION current_developer, owned_clients FROM PUBLIC');
 }
 
