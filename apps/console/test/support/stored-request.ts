@@ -49,8 +49,8 @@ export async function storeRequest(
   return { id: row?.id ?? '', clientId };
 }
 
-export async function stateOf({ sql }: Database, { id, clientId }: StoredRequest) {
-  const [row] = await sql<{ status: string; stage: string; disabled: boolean }>(
+export async function stateOf(database: Database, { id, clientId }: StoredRequest) {
+  const [row] = await database.sql<{ status: string; stage: string; disabled: boolean }>(
     `SELECT r.status, c.stage, c.disabled_at IS NOT NULL AS disabled FROM client_requests r JOIN clients c ON c.client_id = $2 WHERE r.id = $1`,
     [id, clientId],
   );
