@@ -55,3 +55,12 @@ it('the API decides a request with admin:write only', async () => {
   expect((await call('get')).status).toBe(200);
   expect((await call('post', '/approve')).status).toBe(403);
 });
+
+it('the API approves no change of the application by which operators log in', async () => {
+  const callback = `${api.console.configuration.CONSOLE_URL}/login/callback`;
+  const request = await storeRequest(api.console, { redirectUris: [callback] });
+  const { accessToken: token } = await api.registerClient('admin:write');
+  const call = { token, headers: { 'If-Match': '*' }, body: {} };
+  const { status } = await api.call('post', `/requests/${request.id}/approve`, call);
+  expect([status, (await stateOf(api.console, request))?.stage]).toEqual([403, 'testing']);
+});

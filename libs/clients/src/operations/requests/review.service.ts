@@ -24,6 +24,7 @@ import { isPlainText, PLAIN_TEXT, type RequestDetails } from '../../requests/req
 import { recordedRegistration, updateEvent } from '../client.description.js';
 import { unlessRefused } from '../owners/refused-step.js';
 import { ownerView, type OwnerView } from '../owners/client-member.service.js';
+import { checkPrivileges } from '../privileged-client.js';
 import { changedRegistration, checkClientChanges } from '../registration-changes.js';
 import { RequestStepDto } from './request.service.js';
 import { requestedChange } from './requested-registration.js';
@@ -125,7 +126,13 @@ export class ReviewService {
   /** Makes an application live with the same id and secrets, or applies a change. */
   async approve(actor: Actor, id: string, input: Input<DecisionDto>): Promise<Change<RequestView>> {
     const { version, text } = validated(DecisionDto, input);
-    const change = await this.changeOf(await this.found(id));
+    const requested = await this.changeOf(await this.found(id));
+    const { CONSOLE_URL } = this.options.settings;
+    const change: ChangeOfClient = (current, existing) => {
+      const changed = requested(current, existing);
+      for (const client of [current, changed]) checkPrivileges(actor, client, CONSOLE_URL);
+      return changed;
+    };
     const message = text === undefined ? null : { name: actor.name, text };
     const { request, update } = await unlessRefused(
       this.requests.approve({ id, version }, actor.name, message, change),
