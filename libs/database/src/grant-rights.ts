@@ -159,7 +159,13 @@ const OWNED_ROWS: Readonly<Record<string, readonly OwnedRows[]>> = {
   client_owners: [['ALL', OWNED, OWNED]],
   client_testers: [['ALL', `(${OWNED} OR (user_id = ${DEVELOPER}))`, OWNED]],
   client_invitations: [['ALL', OWNED, `(${OWNED} AND (invited_by = ${DEVELOPER}))`]],
-  client_requests: [['ALL', OWN_REQUEST, `(${OWN_REQUEST} AND ${STATUS_OF_OWNERS})`]],
+  client_requests: [
+    ['SELECT', OWN_REQUEST, null],
+    ['INSERT', null, `(${OWN_REQUEST} AND ${STATUS_OF_OWNERS})`],
+    ['UPDATE', OWN_REQUEST, `(${OWN_REQUEST} AND ${STATUS_OF_OWNERS})`],
+    // Operators answer submitted requests, so that only drafts can be deleted.
+    ['DELETE', `(${OWN_REQUEST} AND (submitted_at IS NULL))`, null],
+  ],
   client_request_messages: [['ALL', REQUEST_VISIBLE, `(${REQUEST_VISIBLE} AND (author = 'owner'::text))`]],
   client_history: [['SELECT', OWNED, null]],
 };

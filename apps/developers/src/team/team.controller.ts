@@ -43,6 +43,7 @@ export class TeamController {
   }
 
   @Post('invitations')
+  @RecentLogin()
   @SentFrom('team')
   @Creates()
   async invite(

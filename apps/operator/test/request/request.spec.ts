@@ -116,4 +116,13 @@ describe('operator client owner', () => {
     expectRefused(await operator.run(['client', 'owner', 'remove', clientId, 'ada']), /not a member/);
     expectRefused(await operator.run(['client', 'owner', 'list']), /--without/);
   });
+
+  it('adds no owner to a client by which owners log in', async () => {
+    await user('bob');
+    const portal = ['--name', 'Developers', '--redirect-uri', 'https://dev.example.com/login/callback'];
+    const created = await operator.run(['client', 'create', ...portal, '--developer-portal', '--json']);
+    const { client_id: id } = jsonOf(created) as { client_id: string };
+    expectRefused(await operator.run(['client', 'owner', 'add', id, 'bob']), /cannot have owners/);
+    expect(jsonOf(await operator.run(['client', 'owner', 'list', id, '--json']))).toEqual([]);
+  });
 });

@@ -19,6 +19,7 @@ declare module '#platform/validation/problem.js' {
     member_unknown: { readonly clientId: string; readonly userId: number };
     client_invitation_unknown: null;
     client_not_in_testing: { readonly clientId: string };
+    client_without_owners: { readonly clientId: string };
   }
 }
 
@@ -183,10 +184,7 @@ export class ClientMemberStore {
   ): Promise<{ readonly clientId: string; readonly name: string; readonly kind: MemberKind }> {
     const [accepted] = await this.dataSource.query<
       { clientId: string; name: string; kind: MemberKind; outcome: 'accepted' | 'testers_full' }[]
-    >('SELECT client AS "clientId", name, kind, outcome FROM accept_client_invitation($1, $2)', [
-      token,
-      OWNER_LIMITS.testers,
-    ]);
+    >('SELECT client AS "clientId", name, kind, outcome FROM accept_client_invitation($1)', [token]);
     if (!accepted) throw new Refusal('unknown', problem('client_invitation_unknown', []));
     const { outcome, ...invitation } = accepted;
     if (outcome === 'testers_full') throw limitReached('testers');

@@ -1,4 +1,5 @@
 import type { QueryRunner } from 'typeorm';
+import { OWNER_LIMITS } from '#clients/owners/owner-limits.statements.js';
 import { createFunction, createTrigger, createTriggerFunction, currentSchema } from './functions.js';
 
 /**
@@ -325,7 +326,7 @@ async function createPortalFunctions(runner: QueryRunner): Promise<void> {
   // Locks the client, so that concurrent testers cannot exceed the limit. The token is proof of the invitation.
   await createFunction(
     runner,
-    'accept_client_invitation(token bytea, most_testers integer) RETURNS TABLE (client text, name text, kind text, outcome text)',
+    'accept_client_invitation(token bytea) RETURNS TABLE (client text, name text, kind text, outcome text)',
     `DECLARE
        me integer := current_developer();
        invitation client_invitations;
@@ -337,7 +338,7 @@ async function createPortalFunctions(runner: QueryRunner): Promise<void> {
        IF NOT FOUND THEN RETURN; END IF;
        client := invitation.client_id;
        kind := invitation.kind;
-       IF kind = 'tester' AND (SELECT count(*) FROM client_testers t WHERE t.client_id = client) >= most_testers THEN
+       IF kind = 'tester' AND (SELECT count(*) FROM client_testers t WHERE t.client_id = client) >= ${OWNER_LIMITS.testers} THEN
          outcome := 'testers_full'; RETURN NEXT; RETURN;
        END IF;
        -- Only an owner's invitation is valid, and only once.

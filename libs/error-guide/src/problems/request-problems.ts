@@ -25,6 +25,8 @@ export const REQUEST_PROBLEMS = {
   member_unknown: ({ values: { clientId, userId } }) => `user ${userId} is not a member of ${clientId}`,
   client_invitation_unknown: () => 'the invitation was accepted, was withdrawn or has expired',
   client_not_in_testing: ({ values: { clientId } }) => `${clientId} is not in testing`,
+  client_without_owners: ({ values: { clientId } }) =>
+    `${clientId} cannot have owners: operators or owners log in by it, or it calls the HTTP API of the console`,
   request_unknown: {
     text: ({ values: { id } }) => `there is no request ${quoted(id)}`,
     next: () => ({ text: 'See', command: ['request', 'list'] }),

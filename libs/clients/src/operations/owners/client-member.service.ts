@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { IsIn, IsString } from 'class-validator';
 import { refused } from '#operations/administration.error.js';
+import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Actor, Change, OwnerActor } from '#operations/audit-trail.js';
 import { type Input, validated } from '#operations/validate.js';
@@ -18,6 +19,7 @@ import {
   type OwnerlessClient,
 } from '../../owners/client-member.store.js';
 import { identifyClient, unknownClient } from '../client-lookup.js';
+import { isPrivilegedClient } from '../privileged-client.js';
 import { unlessRefused } from './refused-step.js';
 
 const MEMBER_KINDS = ['owner', 'tester'] as const satisfies readonly MemberKind[];
@@ -61,6 +63,7 @@ export class ClientMemberService {
     private readonly clients: ClientStore,
     private readonly users: UserStore,
     private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
   ) {}
 
   /** Lists the owners for an operator, oldest first. */
@@ -73,13 +76,20 @@ export class ClientMemberService {
     return this.members.withoutOwner();
   }
 
-  /** @param login email address, username, or `id:` and the id of the user */
+  /**
+   * An owner could change the keys or redirect URIs of a client by which operators or owners log in, so such a client
+   * has none.
+   * @param login email address, username, or `id:` and the id of the user
+   */
   async addOwner(
     actor: Actor,
     idOrName: string,
     login: string,
   ): Promise<Change<{ readonly client_id: string; readonly user_id: number; readonly added: boolean }>> {
     const clientId = await this.registered(idOrName);
+    const client = await this.clients.find(clientId);
+    if (client && isPrivilegedClient(client, this.options.settings.CONSOLE_URL))
+      throw refused('forbidden', problem('client_without_owners', [], { clientId }));
     const userId = await this.userOf(login);
     const added = await this.members.addOwner(clientId, userId, actor.name);
     if (added === null) throw unknownUser(login);
