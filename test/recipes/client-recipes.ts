@@ -154,6 +154,7 @@ export async function findLibrariesOf<Kind extends Pick<Recipe, 'library'>>(
 }
 
 async function findPackage(name: string, installError = ''): Promise<FoundLibrary | MissingLibrary> {
+  if (name === 'node') return { command: process.execPath, env: process.env, version: process.version };
   for (const folder of [RECIPES_FOLDER, '.']) {
     const manifest = await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8').catch(
       () => '',

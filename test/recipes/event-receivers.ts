@@ -16,6 +16,14 @@ export const EVENT_RECEIVERS: readonly Recipe[] = [
     needs: ['    audience: CLIENT_ID,\n'],
   },
   {
+    heading: 'Node without a library',
+    source: 'event-receivers/node.mjs',
+    file: 'recipe.mjs',
+    library: 'node',
+    start: ({ command }) => [command, 'recipe.mjs'],
+    needs: [' || event.aud !== CLIENT_ID'],
+  },
+  {
     heading: 'PyJWT',
     source: 'event-receivers/pyjwt.py',
     file: 'recipe.py',

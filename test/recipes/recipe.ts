@@ -32,7 +32,7 @@ export interface Recipe {
   readonly source: string;
   /** Name under which the recipe runs. */
   readonly file: string;
-  /** Name of an npm package, Debian packages, or a library of another registry. */
+  /** Name of an npm package (`node` without a library), Debian packages, or a library of another registry. */
   readonly library: string | WantedLibrary | RegistryLibrary;
   readonly build?: (library: FoundLibrary) => readonly [string, ...string[]];
   readonly start: (library: FoundLibrary) => readonly [string, ...string[]];
