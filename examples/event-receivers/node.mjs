@@ -10,7 +10,7 @@ const { ISSUER, CLIENT_ID, AUTHORIZATION, PORT } = process.env;
 const getJson = async (url) => (await fetch(url, { signal: AbortSignal.timeout(5_000) })).json();
 const { jwks_uri } = await getJson(`${ISSUER}/.well-known/ssf-configuration`);
 
-/** Verified events have this algorithm only: the one of the client's ID tokens. */
+/** The only algorithm that is accepted. Events are signed like the ID tokens of the client. */
 const ALGORITHM = 'RS256';
 const READ_AGAIN_MS = 30_000;
 let keys = [];
