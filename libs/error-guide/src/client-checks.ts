@@ -77,8 +77,9 @@ export const CLIENT_CHECKS = {
   grant_type_unregistered: {
     title: 'The client is not registered for this grant type',
     meaning:
-      '`client_credentials` is only for API clients, which call the HTTP API of the console. They have no users, and use no other grant type; all other applications use `authorization_code`, and devices (RFC 8628) only if the operator has registered them for it (RFC 6749 5.2).',
-    application: 'Send the user through the authorization, and redeem the code.',
+      '`client_credentials` is for API clients, which call the HTTP API of the console, have no users, and use no other grant type; and for the event stream of a confidential client, with no scope but `ssf.read` and `ssf.manage`. Other applications use `authorization_code`, and devices (RFC 8628) only if the operator has registered them for it (RFC 6749 5.2).',
+    application:
+      'Send the user through the authorization, and redeem the code. For the event stream, request `scope=ssf.read ssf.manage`.',
     operator:
       'Devices: `client update` with `--grant device`. Otherwise a registration keeps its grant type: the command `client create` with `--grant-type client_credentials` registers an API client.',
     commands: ['client show {client_id}'],
@@ -152,7 +153,7 @@ export const CLIENT_DESCRIPTIONS: Descriptions<ClientReasons> = {
   basic_credentials_malformed:
     'the Authorization header must be Basic with base64 of the form-encoded client_id:client_secret',
   'grant_type_unregistered.client_credentials':
-    'the operator has not registered this client for client_credentials',
+    'the operator has not registered this client for client_credentials: only a confidential client may use it, for the scopes ssf.read and ssf.manage alone',
   'grant_type_unregistered.authorization_code':
     'this client is registered for client_credentials only: it has no users',
   'grant_type_unregistered.device_code': 'the operator has not registered this client for devices (RFC 8628)',

@@ -30,7 +30,7 @@ export const ERROR_CODES = {
   },
   unsupported_grant_type: {
     meaning:
-      'The `grant_type` is not `authorization_code`, `refresh_token` or, for devices, `urn:ietf:params:oauth:grant-type:device_code`. There is no password grant, and `client_credentials` is only for API clients of the console, if there is a console.',
+      'The `grant_type` is not `authorization_code`, `refresh_token` or, for devices, `urn:ietf:params:oauth:grant-type:device_code`. There is no password grant, and `client_credentials` is only for API clients of the console and for event streams.',
     example:
       "the parameter 'grant_type' must be authorization_code, refresh_token or urn:ietf:params:oauth:grant-type:device_code",
     application: 'Send one of these: `refreshToken` takes `refresh_token` only.',

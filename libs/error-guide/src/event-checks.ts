@@ -88,6 +88,8 @@ export const EVENT_DESCRIPTIONS: Descriptions<EventReasons> = {
   event_stream_exists: 'the client already has a stream: read it and change it',
   event_stream_unnamed: 'stream_id is missing',
   event_stream_unknown: 'the client has no such stream',
+  'event_stream_unknown.pushed':
+    'the events of the stream are pushed: change its delivery to {"method": "urn:ietf:rfc:8936"} before you poll',
   event_subject_invalid: 'subject must be {"format": "iss_sub", "iss": this issuer, "sub": the id of a user}',
   event_subjects_exceeded: 'the stream has 10,000 removed subjects, which is the limit',
   event_poll_malformed: 'maxEvents must be a number, ack a list of at most 1,000 jti, and setErrs an object',

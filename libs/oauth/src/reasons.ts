@@ -298,6 +298,7 @@ export interface EventReasons {
   event_stream_exists: null;
   event_stream_unnamed: null;
   event_stream_unknown: null;
+  'event_stream_unknown.pushed': null;
   event_subject_invalid: null;
   event_subjects_exceeded: null;
   event_poll_malformed: null;

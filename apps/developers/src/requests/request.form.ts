@@ -4,7 +4,7 @@ import { describeProblem } from '#error-guide/problems/describe-problem.js';
 import { fieldOf } from '#error-guide/problems/problem-entry.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import type { AdministrationError } from '#operations/administration.error.js';
-import { choices, codes, facts, linesField, otherProblems, textField } from '#pages/components.js';
+import { choices, codes, facts, FOCUS, linesField, otherProblems, textField } from '#pages/components.js';
 import type { Form } from '#pages/form.js';
 import { html, type Html } from '#ui/html.js';
 import type { MessageId } from '../ui/i18n/en.js';
@@ -29,7 +29,7 @@ export function labelOf(translator: Translator, field: string): string {
   return Object.hasOwn(LABELS, field) ? translator.text(LABELS[field as RequestField]) : field;
 }
 
-/** English problems by the name of a field in the form; the key '' holds problems of no field. */
+/** Problems, in general in English, by the name of a field in the form; the key '' holds problems of no field. */
 export type Problems = ReadonlyMap<string, readonly string[]>;
 
 export const NO_PROBLEMS: Problems = new Map();
@@ -39,7 +39,10 @@ export function problemsOf(translator: Translator, { problems }: AdministrationE
   for (const problem of problems) {
     const [first] = problem.path;
     const field = first === 'reasons' ? `reason:${problem.path[1]}` : (fieldOf(problem) ?? '');
-    const text = describeProblem(problem, (name) => labelOf(translator, name));
+    const text =
+      problem.id === 'scope_missing'
+        ? translator.text('field.scopes_missing')
+        : describeProblem(problem, (name) => labelOf(translator, name));
     byField.set(field, [...(byField.get(field) ?? []), text]);
   }
   return byField;
@@ -122,6 +125,7 @@ export function requestFields(translator: Translator, view: FieldsView): Html {
     <fieldset>
       <legend>${translator.text(granted.length > 0 ? 'field.new_scopes' : 'field.scopes')}</legend>
       <p class="hint">${translator.text('field.reason_hint')}</p>
+      ${fieldsetProblem('scopes', problems)}
       ${catalogue.names
         .filter((scope) => !granted.includes(scope))
         .map((scope) =>
@@ -135,6 +139,14 @@ export function requestFields(translator: Translator, view: FieldsView): Html {
     </fieldset>
   `;
   return html`${otherProblems(problems, fields)} ${fields}`;
+}
+
+function fieldsetProblem(name: RequestField, problems: Problems): Html | false {
+  const texts = problems.get(name) ?? [];
+  return (
+    texts.length > 0 &&
+    html`<p class="problem" id="${name}-problem" role="alert" tabindex="-1" ${FOCUS}>${texts.join(' ')}</p>`
+  );
 }
 
 function logoHint(translator: Translator, { logo }: Content): string {

@@ -30,6 +30,17 @@ describe('a request', () => {
     expect(page.text).not.toContain(secret);
   });
 
+  it('without a permission is marked there, in the language of the page', async () => {
+    const { browser } = await portal.developer();
+    const content = { ...REQUEST, 'reason:profile:read': '', action: 'submit' };
+    const refused = await portal.postForm(browser, '/requests', content);
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringMatching(/id="scopes-problem"[^>]*>The application needs one or more permissions\.</),
+    ]);
+    expect(refused.text).not.toContain('scope is missing');
+  });
+
   it('can be revised and submitted again for the same application after a rejection', async () => {
     const { browser } = await portal.developer();
     const clientId = await portal.application(browser);

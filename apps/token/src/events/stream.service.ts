@@ -107,7 +107,8 @@ export class StreamService {
   async pollable(clientId: string): Promise<EventStream> {
     const stream = await this.streams.ofClient(clientId);
     if (stream?.delivery === 'poll') return stream;
-    throw new OAuthError('not_found', 404, 'event_stream_unknown');
+    const reason = stream ? 'event_stream_unknown.pushed' : 'event_stream_unknown';
+    throw new OAuthError('not_found', 404, reason);
   }
 
   /** Section 7.1. @throws OAuthError not_found without ID_TOKEN_KEYS */

@@ -55,7 +55,7 @@ export const TOKEN_OPERATION: OperationDescription = {
   tag: 'Tokens',
   summary: 'Exchanges a code for tokens, or refreshes them',
   description:
-    'RFC 6749 4.1.3, 4.4 and 6, RFC 8628 3.4. A refresh replaces the refresh token: a retry with the old one within 30 s gets the same new tokens, any later use revokes the grant. A code that is used twice revokes its grant. `client_credentials` is only for API clients of the operator.',
+    'RFC 6749 4.1.3, 4.4 and 6, RFC 8628 3.4. A refresh replaces the refresh token: a retry with the old one within 30 s gets the same new tokens, any later use revokes the grant. A code that is used twice revokes its grant. `client_credentials` is only for API clients of the operator and for event streams.',
   security: [{ basic: [] }, {}],
   parameters: { DPoP: DPOP_PROOF },
   responses: RESPONSES,

@@ -473,6 +473,16 @@ describe('a poll (RFC 8936)', () => {
     ]);
   });
 
+  it('is refused for a stream whose events are pushed, with the change that permits it', async () => {
+    const client = await listening(pushTo('/not-polled'));
+    expect(await client.call('post', 'poll', {})).toMatchObject({
+      status: 404,
+      body: { error_description: expect.stringContaining('are pushed: change its delivery') as string },
+    });
+    await client.call('patch', 'stream', { stream_id: client.streamId, delivery: { method: POLL } });
+    expect((await client.call('post', 'poll', {})).status).toBe(200);
+  });
+
   it.each([{ maxEvents: -1 }, { maxEvents: 'all' }, { ack: 'jti' }, { setErrs: 'x' }])(
     'rejects %j',
     async (body) => {

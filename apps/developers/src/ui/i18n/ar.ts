@@ -57,6 +57,7 @@ export const AR: Messages = {
   'field.scopes': 'الأذونات',
   'field.new_scopes': 'أذونات جديدة',
   'field.reason_hint': 'اذكر سبب كل إذن يحتاج إليه التطبيق. اترك الأذونات الأخرى فارغة.',
+  'field.scopes_missing': 'يحتاج التطبيق إلى إذن واحد على الأقل.',
   'field.state': 'الحالة',
   'field.created': 'تاريخ الإنشاء',
   'field.client_id': 'معرّف العميل',

@@ -61,6 +61,7 @@ export const DE: Messages = {
   'field.new_scopes': 'Neue Berechtigungen',
   'field.reason_hint':
     'Begründen Sie jede Berechtigung, die die Anwendung braucht. Lassen Sie die anderen leer.',
+  'field.scopes_missing': 'Die Anwendung braucht mindestens eine Berechtigung.',
   'field.state': 'Status',
   'field.created': 'Erstellt',
   'field.client_id': 'Client-ID',

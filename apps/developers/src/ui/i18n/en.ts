@@ -57,6 +57,7 @@ export const EN = {
   'field.scopes': 'Permissions',
   'field.new_scopes': 'New permissions',
   'field.reason_hint': 'For each permission that the application needs, say why. Leave the others empty.',
+  'field.scopes_missing': 'The application needs one or more permissions.',
   'field.state': 'State',
   'field.created': 'Created',
   'field.client_id': 'Client ID',

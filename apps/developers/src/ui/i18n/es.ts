@@ -59,6 +59,7 @@ export const ES: Messages = {
   'field.scopes': 'Permisos',
   'field.new_scopes': 'Permisos nuevos',
   'field.reason_hint': 'Indique el motivo de cada permiso que la aplicación necesita. Deje los demás vacíos.',
+  'field.scopes_missing': 'La aplicación necesita al menos un permiso.',
   'field.state': 'Estado',
   'field.created': 'Creación',
   'field.client_id': 'ID de cliente',

@@ -60,6 +60,7 @@ export const FR: Messages = {
   'field.new_scopes': 'Nouvelles autorisations',
   'field.reason_hint':
     'Indiquez le motif de chaque autorisation dont l’application a besoin. Laissez les autres vides.',
+  'field.scopes_missing': 'L’application a besoin d’au moins une autorisation.',
   'field.state': 'État',
   'field.created': 'Création',
   'field.client_id': 'Identifiant client',

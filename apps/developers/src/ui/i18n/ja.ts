@@ -59,6 +59,7 @@ export const JA: Messages = {
   'field.scopes': '権限',
   'field.new_scopes': '新しい権限',
   'field.reason_hint': 'アプリケーションに必要な権限ごとに理由を書いてください。他は空のままにしてください。',
+  'field.scopes_missing': 'アプリケーションには 1 つ以上の権限が必要です。',
   'field.state': '状態',
   'field.created': '作成日時',
   'field.client_id': 'クライアント ID',

@@ -59,6 +59,7 @@ export const PT: Messages = {
   'field.scopes': 'Permissões',
   'field.new_scopes': 'Novas permissões',
   'field.reason_hint': 'Diga o motivo de cada permissão de que o aplicativo precisa. Deixe as outras vazias.',
+  'field.scopes_missing': 'O aplicativo precisa de pelo menos uma permissão.',
   'field.state': 'Estado',
   'field.created': 'Criação',
   'field.client_id': 'ID do cliente',
