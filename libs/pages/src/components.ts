@@ -34,7 +34,8 @@ function around(field: Pick<FieldView, 'name' | 'label' | 'hint' | 'problems'>, 
   return html`<div>
     <label for="${name}">${label}</label>
     ${hint !== undefined && html`<p class="hint" id="${name}-hint">${hint}</p>`}
-    ${problems.length > 0 && html`<p class="problem" id="${name}-problem">${problems.join(' ')}</p>`} ${input}
+    ${problems.length > 0 && html`<p class="problem" id="${name}-problem">${problems.map((problem, index) => html`${index > 0 && html`<br />`}${problem}`)}</p>`}
+    ${input}
   </div>`;
 }
 
@@ -156,7 +157,7 @@ export function table(
   rows: readonly (readonly Fragment[])[],
   none: Fragment = 'None.',
 ): Html {
-  if (rows.length === 0) return html`<p class="quiet" role="status">${none}</p>`;
+  if (rows.length === 0) return html`<p class="quiet">${none}</p>`;
   const shown = columns.flatMap((column, index): ShownColumn[] => {
     if (column === false) return [];
     if (typeof column === 'string') return [{ index, title: column, look: false }];

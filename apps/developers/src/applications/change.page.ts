@@ -89,7 +89,7 @@ export function differencePage(
           ${typeof logo === 'string' && hiddenFields([[LOGO_DATA, logo]])}
           <div class="actions">
             ${changes.length > 0 && html`<button name="action" value="send">${translator.text('change.send')}</button>`}
-            <button class="even" name="action" value="edit">${translator.text('app.propose')}</button>
+            <button class="even" name="action" value="edit">${translator.text('change.edit')}</button>
           </div>`,
         '',
         true,

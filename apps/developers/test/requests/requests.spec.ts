@@ -41,6 +41,19 @@ describe('a request', () => {
     expect(refused.text).not.toContain('scope is missing');
   });
 
+  it('shows each problem of a field on a separate line', async () => {
+    const { browser } = await portal.developer();
+    const redirectUris = 'http://rooms.example.com/callback\nhttps://rooms.example.com/#top';
+    const refused = await portal.postForm(browser, '/requests', {
+      ...REQUEST,
+      redirectUris,
+      action: 'submit',
+    });
+    expect(refused.text).toMatch(
+      /id="redirectUris-problem">[^<]*is not encrypted[^<]*<br \/>[^<]*has a fragment/,
+    );
+  });
+
   it('can be revised and submitted again for the same application after a rejection', async () => {
     const { browser } = await portal.developer();
     const clientId = await portal.application(browser);

@@ -22,6 +22,13 @@ async function accept(browser: Browser, link: string) {
   return portal.postForm(browser, '/invitation/accept');
 }
 
+it('shows an empty list as quiet text, not as the result of a change', async () => {
+  const { browser } = await portal.developer();
+  const id = await portal.application(browser);
+  const page = await browser.get(`/applications/${id}/team`);
+  expect(page.text).toContain('<p class="quiet">There are no testers.</p>');
+});
+
 describe('an invitation', () => {
   it('makes one person an owner, once', async () => {
     const [ada, grace, eve] = [await portal.developer(), await portal.developer(), await portal.developer()];

@@ -177,6 +177,7 @@ export const AR: Messages = {
   'change.old': 'الآن',
   'change.new': 'جديد',
   'change.send': 'إرسال التغيير',
+  'change.edit': 'العودة إلى النموذج',
   'change.applied': 'تم التغيير.',
   'change.proposed': 'أُرسل التغيير للمراجعة.',
   'history.none': 'لا توجد أحداث.',

@@ -182,6 +182,7 @@ export const DE: Messages = {
   'change.old': 'Jetzt',
   'change.new': 'Neu',
   'change.send': 'Änderung senden',
+  'change.edit': 'Zurück zum Formular',
   'change.applied': 'Die Änderung ist vorgenommen.',
   'change.proposed': 'Die Änderung ist zur Prüfung eingereicht.',
   'history.none': 'Es gibt keine Ereignisse.',

@@ -177,6 +177,7 @@ export const EN = {
   'change.old': 'Now',
   'change.new': 'New',
   'change.send': 'Send the change',
+  'change.edit': 'Back to the form',
   'change.applied': 'The change is made.',
   'change.proposed': 'The change is submitted for review.',
   'history.none': 'There are no events.',

@@ -179,6 +179,7 @@ export const ES: Messages = {
   'change.old': 'Ahora',
   'change.new': 'Nuevo',
   'change.send': 'Enviar el cambio',
+  'change.edit': 'Volver al formulario',
   'change.applied': 'El cambio se ha realizado.',
   'change.proposed': 'El cambio se ha enviado a revisión.',
   'history.none': 'No hay eventos.',

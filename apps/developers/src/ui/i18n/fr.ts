@@ -181,6 +181,7 @@ export const FR: Messages = {
   'change.old': 'Actuel',
   'change.new': 'Nouveau',
   'change.send': 'Envoyer la modification',
+  'change.edit': 'Revenir au formulaire',
   'change.applied': 'La modification est effectuée.',
   'change.proposed': 'La modification est soumise à l’examen.',
   'history.none': 'Il n’y a aucun événement.',

@@ -179,6 +179,7 @@ export const JA: Messages = {
   'change.old': '現在',
   'change.new': '変更後',
   'change.send': '変更を送信',
+  'change.edit': 'フォームに戻る',
   'change.applied': '変更しました。',
   'change.proposed': '変更を審査に提出しました。',
   'history.none': '履歴はありません。',

@@ -179,6 +179,7 @@ export const PT: Messages = {
   'change.old': 'Agora',
   'change.new': 'Novo',
   'change.send': 'Enviar a alteração',
+  'change.edit': 'Voltar ao formulário',
   'change.applied': 'A alteração foi feita.',
   'change.proposed': 'A alteração foi enviada para análise.',
   'history.none': 'Não há eventos.',
