@@ -153,7 +153,11 @@ const MESSAGES: Readonly<Record<Subject, Message>> = {
     isExpected: ({ applied }) => typeof applied === 'number',
   },
   sealHeader: {
-    data: async ({ confidential }) => ({ client_id: confidential.id, header: 'Bearer fuzz' }),
+    data: async ({ confidential }) => ({
+      client_id: confidential.id,
+      endpoint_url: 'https://fuzz.example.com/',
+      header: 'Bearer fuzz',
+    }),
     isExpected: ({ sealed }) => typeof sealed === 'string',
   },
   userUpsert: {

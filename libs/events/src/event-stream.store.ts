@@ -16,6 +16,8 @@ export interface StreamSettings {
   readonly description: string | null;
 }
 
+type StreamChange = Partial<StreamSettings> & Pick<StreamSettings, 'eventsRequested'>;
+
 export interface PushReceiver {
   readonly endpointUrl: string;
   readonly authorizationHeader?: Buffer | null | undefined;
@@ -84,8 +86,8 @@ export class EventStreamStore {
     return this.streams.countBy({ status: 'enabled', failingSince: Not(IsNull()) });
   }
 
-  /** A changed receiver is tried immediately. */
-  async update(id: string, settings: StreamSettings): Promise<EventStream | null> {
+  /** A changed receiver is tried immediately; an absent one stays. */
+  async update(id: string, settings: StreamChange): Promise<EventStream | null> {
     await this.streams.update({ id }, { ...writable(settings), ...TRIED_NOW });
     return this.find(id);
   }
@@ -243,7 +245,7 @@ export class EventStreamStore {
   }
 }
 
-function writable({ eventsRequested, authorizationHeader: header, ...settings }: StreamSettings) {
+function writable<T extends StreamChange>({ eventsRequested, authorizationHeader: header, ...settings }: T) {
   const values = { ...settings, eventsRequested: [...eventsRequested] };
   return header === undefined ? values : { ...values, authorizationHeader: header };
 }

@@ -106,6 +106,7 @@ export interface ApplyRevocationsReply {
 /** Header Authorization by which the receiver of a client's events recognizes the service. */
 export interface SealHeaderRequest {
   readonly client_id: string;
+  readonly endpoint_url: string;
   readonly header: string;
 }
 
@@ -210,7 +211,8 @@ const REQUESTS: Readonly<Record<string, Check>> = {
   [SUBJECTS.userDelete]: () => true,
   [SUBJECTS.applyRevocations]: ({ client_id: clientId, user_id: userId }) =>
     userId === undefined ? isId(clientId) : isUserId(userId) && clientId === undefined,
-  [SUBJECTS.sealHeader]: ({ client_id: clientId, header }) => isId(clientId) && isText(header, MAX_HEADER),
+  [SUBJECTS.sealHeader]: ({ client_id: clientId, endpoint_url: url, header }) =>
+    isId(clientId) && isText(url, MAX_HEADER) && isText(header, MAX_HEADER),
 };
 
 export function isRequest(subject: string, data: unknown): boolean {

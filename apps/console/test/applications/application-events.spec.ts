@@ -55,6 +55,21 @@ describe('the events page of an application', () => {
     expect(page.text).not.toContain(`${jti}/redeliver`);
   });
 
+  it('delivers an event of an application by which operators log in again for admins only', async () => {
+    const { id, path, jti } = await withStream();
+    const support = await app.operator('support');
+    const page = await support.get(path);
+    await app.sql('UPDATE clients SET redirect_uris = $2 WHERE client_id = $1', [
+      id,
+      [`${app.configuration.CONSOLE_URL}/login/callback`],
+    ]);
+    const refused = await support.submit(page, {}, `${path}/${jti}/redeliver`);
+    expect(refused.status).toBe(403);
+    expect(await app.sql('SELECT outcome FROM events WHERE jti = $1', [jti])).toEqual([
+      { outcome: 'refused' },
+    ]);
+  });
+
   it('pauses and enables the stream, and records the operator', async () => {
     const { id, path } = await withStream();
     const support = await app.operator('support');

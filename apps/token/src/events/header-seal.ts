@@ -6,29 +6,35 @@ const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
+/** Stream whose header is encrypted. */
+export interface SealedFor {
+  readonly clientId: string;
+  readonly endpointUrl: string | null;
+}
+
 /** Encrypts the header by which a receiver recognizes the service, because the database must not reveal credentials. */
 @Injectable()
 export class HeaderSeal {
   constructor(private readonly keys: KeyRing) {}
 
-  /** @param clientId binds the header to its client */
-  seal(header: string, clientId: string): Buffer {
+  /** @param stream binds the header to its client and address */
+  seal(header: string, stream: SealedFor): Buffer {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.keys.receiverKeys[0] as Buffer, iv);
-    cipher.setAAD(Buffer.from(clientId));
+    cipher.setAAD(boundTo(stream));
     const text = Buffer.concat([cipher.update(header, 'utf8'), cipher.final()]);
     return Buffer.concat([iv, cipher.getAuthTag(), text]);
   }
 
-  /** Returns null if no key of the ring has encrypted the header. */
-  open(sealed: Buffer, clientId: string): string | null {
+  /** Returns null if no key of the ring has encrypted the header for this stream. */
+  open(sealed: Buffer, stream: SealedFor): string | null {
     const iv = sealed.subarray(0, IV_BYTES);
     const tag = sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);
     const text = sealed.subarray(IV_BYTES + TAG_BYTES);
     for (const key of this.keys.receiverKeys) {
-      const decipher = createDecipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES });
-      decipher.setAAD(Buffer.from(clientId)).setAuthTag(tag);
       try {
+        const decipher = createDecipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES });
+        decipher.setAAD(boundTo(stream)).setAuthTag(tag);
         return Buffer.concat([decipher.update(text), decipher.final()]).toString('utf8');
       } catch {
         continue;
@@ -36,4 +42,8 @@ export class HeaderSeal {
     }
     return null;
   }
+}
+
+function boundTo({ clientId, endpointUrl }: SealedFor): Buffer {
+  return Buffer.from(JSON.stringify([clientId, endpointUrl]));
 }

@@ -9,7 +9,9 @@ export class HeaderResponder {
   constructor(private readonly seal: HeaderSeal) {}
 
   @MessagePattern(SUBJECTS.sealHeader)
-  sealHeader(@Payload() { client_id: clientId, header }: SealHeaderRequest): SealHeaderReply {
-    return { sealed: this.seal.seal(header, clientId).toString('base64') };
+  sealHeader(
+    @Payload() { client_id: clientId, endpoint_url: endpointUrl, header }: SealHeaderRequest,
+  ): SealHeaderReply {
+    return { sealed: this.seal.seal(header, { clientId, endpointUrl }).toString('base64') };
   }
 }

@@ -31,11 +31,12 @@ export class SecurityEventDelivery {
    */
   async send(client: Client, stream: EventStream, event: StoredEvent): Promise<Attempt> {
     const sealed = stream.authorizationHeader;
-    const authorization = sealed && this.seal.open(sealed, stream.clientId);
+    const authorization = sealed && this.seal.open(sealed, stream);
     if (sealed !== null && authorization === null)
       return {
         outcome: 'failed',
-        answer: 'the key of the authorization header was removed: set the header again',
+        answer:
+          'the authorization header was encrypted by a removed key or for another address: set it again',
       };
     const { status, body } = await this.http.fetchOutside(stream.endpointUrl ?? '', {
       method: 'POST',

@@ -1,7 +1,8 @@
-import { ArrayMaxSize, IsArray, IsIn, IsObject, IsString, Length } from 'class-validator';
+import { applyDecorators } from '@nestjs/common';
+import { ArrayMaxSize, IsArray, IsIn, IsObject, IsString } from 'class-validator';
 import { IsReceiverHeader, IsReceiverUrl } from '#events/receiver.rules.js';
 import { reports } from '#platform/validation/problem.js';
-import { MayBeAbsent } from '#platform/validation/validate.js';
+import { MayBeAbsent, Satisfies } from '#platform/validation/validate.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -15,6 +16,15 @@ declare module '#platform/validation/problem.js' {
 export const DELIVERY_METHODS = { push: 'urn:ietf:rfc:8935', poll: 'urn:ietf:rfc:8936' } as const;
 const METHODS = Object.values(DELIVERY_METHODS);
 const MAX_EVENTS = 50;
+
+/**
+ * Counts characters like PostgreSQL; `Length` does not count variation selectors. Refuses a lone surrogate, which is not
+ * Unicode, and which `jsonb` cannot store.
+ */
+function StoredText(max: number, options: ReturnType<typeof reports>): PropertyDecorator {
+  const isStorable = (text: string) => !/\p{Surrogate}/u.test(text) && Array.from(text).length <= max;
+  return applyDecorators(Satisfies(isStorable, options), IsString());
+}
 
 export class DeliveryDto {
   @IsIn(METHODS)
@@ -42,8 +52,7 @@ export class StreamDto {
   @MayBeAbsent()
   events_requested?: string[];
 
-  @Length(0, 255, reports('description_invalid', { max: 255 }))
-  @IsString()
+  @StoredText(255, reports('description_invalid', { max: 255 }))
   @MayBeAbsent()
   description?: string;
 }
@@ -53,15 +62,13 @@ export class StatusDto {
   @IsString()
   status: 'enabled' | 'paused' | 'disabled';
 
-  @Length(0, 255, reports('description_invalid', { max: 255 }))
-  @IsString()
+  @StoredText(255, reports('description_invalid', { max: 255 }))
   @MayBeAbsent()
   reason?: string;
 }
 
 export class VerificationDto {
-  @Length(0, 1024, reports('verification_state_invalid', { max: 1024 }))
-  @IsString()
+  @StoredText(1024, reports('verification_state_invalid', { max: 1024 }))
   @MayBeAbsent()
   state?: string;
 }

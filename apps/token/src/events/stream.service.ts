@@ -33,7 +33,9 @@ export class StreamService {
 
   /** @throws OAuthError 409 if the client has a stream (section 8.1.1.1) */
   async create(clientId: string, body: Parameters | undefined): Promise<StreamConfiguration> {
-    const settings = this.settingsOf(clientId, read(StreamDto, body), null);
+    const dto = read(StreamDto, body);
+    const receiver = this.receiverOf(clientId, dto) ?? POLLED;
+    const settings = { ...receiver, ...choicesOf(dto, null) };
     const stream = await this.streams.create(clientId, settings);
     if (!stream) throw new OAuthError('invalid_request', 409, 'event_stream_exists');
     return this.configurationOf(stream);
@@ -56,7 +58,10 @@ export class StreamService {
     isReplacement: boolean,
   ): Promise<StreamConfiguration> {
     const stream = await this.find(clientId, idIn(body));
-    const settings = this.settingsOf(clientId, read(StreamDto, body), isReplacement ? null : stream);
+    const dto = read(StreamDto, body);
+    // A receiver that stays is not written, because an operator may have changed it since it was read.
+    const receiver = this.receiverOf(clientId, dto) ?? (isReplacement ? POLLED : {});
+    const settings = { ...receiver, ...choicesOf(dto, isReplacement ? null : stream) };
     return this.configurationOf((await this.streams.update(stream.id, settings)) ?? stream);
   }
 
@@ -130,25 +135,14 @@ export class StreamService {
     };
   }
 
-  private settingsOf(clientId: string, dto: StreamDto, previous: EventStream | null): StreamSettings {
-    const { delivery, events_requested: events, description } = dto;
-    const receiver = delivery
-      ? this.receiverOf(clientId, delivery)
-      : ((previous && sameReceiver(previous)) ?? POLLED);
-    return {
-      ...receiver,
-      eventsRequested: events
-        ? events.flatMap((uri) => requestableEvent(uri) ?? [])
-        : (previous?.eventsRequested ?? REQUESTABLE_EVENTS),
-      description: description ?? previous?.description ?? null,
-    };
-  }
-
-  private receiverOf(clientId: string, delivery: object): Receiver {
+  /** Returns null without `delivery`. */
+  private receiverOf(clientId: string, { delivery }: StreamDto): Receiver | null {
+    if (!delivery) return null;
     const { method, endpoint_url: url, authorization_header: header } = read(DeliveryDto, delivery);
     if (method === DELIVERY_METHODS.poll) return POLLED;
     if (url === undefined) throw refused([problem('receiver_url_invalid', 'endpoint_url')]);
-    const authorizationHeader = header === undefined ? null : this.seal.seal(header, clientId);
+    const authorizationHeader =
+      header === undefined ? null : this.seal.seal(header, { clientId, endpointUrl: url });
     return { delivery: 'push', endpointUrl: url, authorizationHeader };
   }
 
@@ -181,9 +175,16 @@ export class StreamService {
   }
 }
 
-/** Without its header, which then stays. */
-function sameReceiver({ delivery, endpointUrl }: EventStream): Receiver {
-  return { delivery: delivery === 'push' ? 'push' : 'poll', endpointUrl, authorizationHeader: undefined };
+function choicesOf(
+  { events_requested: events, description }: StreamDto,
+  previous: EventStream | null,
+): Pick<StreamSettings, 'eventsRequested' | 'description'> {
+  return {
+    eventsRequested: events
+      ? events.flatMap((uri) => requestableEvent(uri) ?? [])
+      : (previous?.eventsRequested ?? REQUESTABLE_EVENTS),
+    description: description ?? previous?.description ?? null,
+  };
 }
 
 function stateOf({ id, status, statusReason }: EventStream): StreamState {

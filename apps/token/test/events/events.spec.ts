@@ -282,10 +282,32 @@ describe('a stream', () => {
     ],
     ['events that are no list', { events_requested: REVOKED }],
     ['a nested event', { events_requested: [{}] }],
+    ['a description that is too long with its variation selectors', { description: 'a\ufe0f'.repeat(200) }],
   ])('rejects %s', async (_case, body) => {
     const { call } = await register();
     const answer = await call('post', 'stream', body);
     expect([answer.status, (answer.body as { error: string }).error]).toEqual([400, 'invalid_request']);
+  });
+});
+
+describe('a verification', () => {
+  it('rejects a state that PostgreSQL cannot store', async () => {
+    const { call, streamId } = await listening({ method: POLL });
+    expect((await call('post', 'verify', { stream_id: streamId, state: '\ud800' })).status).toBe(400);
+  });
+});
+
+describe('the header of a receiver', () => {
+  it('is not sent to another address, also after a change by SQL', async () => {
+    const client = await listening({ ...pushTo('/sealed'), authorization_header: 'Bearer ours' });
+    const other = `${receiver.url}/stolen`;
+    await app.sql('UPDATE event_streams SET endpoint_url = $2 WHERE id = $1', [client.streamId, other]);
+    await revoke(client);
+    await until('an attempt', WITHIN_MS, async () => {
+      const tried = 'SELECT FROM events WHERE stream_id = $1 AND attempts > 0';
+      return (await app.sql(tried, [client.streamId])).length > 0;
+    });
+    expect(at('/stolen')).toEqual([]);
   });
 });
 

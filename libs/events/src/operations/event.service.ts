@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { identifyClient } from '#clients/operations/client-lookup.js';
+import { checkPrivileges } from '#clients/operations/privileged-client.js';
 import { ClientStore } from '#clients/client.store.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { refused } from '#operations/administration.error.js';
+import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { mapPage, pageRequest } from '#operations/list.js';
 import { type Input, validated } from '#operations/validate.js';
@@ -18,6 +20,7 @@ export class EventService {
     private readonly events: EventStore,
     private readonly clients: ClientStore,
     private readonly announcer: Announcer,
+    private readonly options: AdministrationOptions,
   ) {}
 
   /** Newest first. */
@@ -37,6 +40,8 @@ export class EventService {
   /** Delivers a finished event again, with the same `jti`. */
   async redeliver(actor: Actor, jti: string): Promise<Change<EventView>> {
     const { client_id } = await this.find(jti);
+    const client = await this.clients.find(client_id);
+    if (client) checkPrivileges(actor, client, this.options.settings.CONSOLE_URL);
     if (!(await this.events.redeliver(jti))) throw refused('conflict', problem('event_waits', [], { jti }));
     const detail = { command: 'event redeliver', jti };
     const warnings = await this.announcer.record(actor, { type: 'operator.command', client_id, detail });

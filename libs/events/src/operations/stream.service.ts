@@ -55,7 +55,9 @@ export class EventStreamService {
     const clientId = await this.registered(idOrName, actor);
     const before = await this.streams.ofClient(clientId);
     const authorizationHeader =
-      typeof header === 'string' ? await this.services.sealHeader({ client_id: clientId, header }) : header;
+      typeof header === 'string'
+        ? await this.services.sealHeader({ client_id: clientId, endpoint_url: eventsUrl, header })
+        : header;
     await this.streams.register(clientId, {
       endpointUrl: eventsUrl,
       eventsRequested: events,
