@@ -3,13 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose';
 import request from 'supertest';
+import { DataSource } from 'typeorm';
 import { SUBJECTS } from '#messaging/contract.js';
 import { generateClientSecret } from '#oauth/oauth-client.js';
 import { subjectOf } from '#oauth/openid/id-token.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/keys.js';
-import { until } from '#test/support/until.js';
+import { blocked, until } from '#test/support/until.js';
 import { useTokenApp } from '../support/use-token-app.js';
 
 const ISSUER = 'https://base.example.com';
@@ -308,6 +309,21 @@ describe('the header of a receiver', () => {
       return (await app.sql(tried, [client.streamId])).length > 0;
     });
     expect(at('/stolen')).toEqual([]);
+  });
+
+  it('stays with the address that an operator registers while the client changes its stream', async () => {
+    const { call, streamId } = await listening(pushTo('/old'));
+    const runner = app.store(DataSource).createQueryRunner();
+    await runner.startTransaction();
+    const operators = 'https://operator.example.com/events';
+    await runner.query('UPDATE event_streams SET endpoint_url = $2 WHERE id = $1', [streamId, operators]);
+    const changing = call('patch', 'stream', { stream_id: streamId, description: 'new' }).then(
+      ({ body }) => body as object,
+    );
+    await blocked(app);
+    await runner.commitTransaction();
+    await runner.release();
+    expect(await changing).toMatchObject({ description: 'new', delivery: { endpoint_url: operators } });
   });
 });
 
