@@ -25,7 +25,7 @@ export function openState(cookie: string, sealed: string): LoginState | null {
 
 /** Accepts only a path on this site: `//` or a backslash would lead to another site. */
 export function localPage(page: string | null): string {
-  return page !== null && /^\/(?![/\\])[\x21-\x7e]*$/.test(page) ? page : '/';
+  return page !== null && /^\/(?:[\x21-\x2e\x30-\x5b\x5d-\x7e][\x21-\x7e]*)?$/.test(page) ? page : '/';
 }
 
 /** Returns the `nonce` or the PKCE verifier of a login, which only its browser can compute. */

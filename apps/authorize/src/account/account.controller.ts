@@ -20,7 +20,7 @@ import { AuthorizeConfiguration } from '../configuration/authorize.configuration
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
 import { SessionService } from '../session/session.service.js';
-import { isLocale } from '#ui/i18n/language.js';
+import { isLocale } from '#ui/i18n.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { PageResponder } from '../ui/page.responder.js';
 import { accountPage, BROWSER_LANGUAGE } from './account.page.js';

@@ -4,7 +4,7 @@ import { LOCALES, type Locale } from '#oauth/locale.js';
 import { flashBox, type FlashMessage, pictureOrigins, userAvatar } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html } from '#ui/html.js';
-import type { Translator } from '../ui/i18n/translator.js';
+import type { Translator } from '../ui/i18n/language.service.js';
 import type { Page } from '../ui/page.responder.js';
 
 const NAMES: Readonly<Record<Locale, string>> = {

@@ -1,5 +1,5 @@
 import { html, unchanged } from '#ui/html.js';
-import type { Translator } from '../ui/i18n/translator.js';
+import type { Translator } from '../ui/i18n/language.service.js';
 import { destination } from '../ui/components.js';
 import type { Page } from '../ui/page.responder.js';
 

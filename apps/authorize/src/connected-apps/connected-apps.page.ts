@@ -4,7 +4,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { appsUrl, revokeUrl } from '../urls.js';
 import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';
 import { html, type Html } from '#ui/html.js';
-import type { Translator } from '../ui/i18n/translator.js';
+import type { Translator } from '../ui/i18n/language.service.js';
 import type { Page } from '../ui/page.responder.js';
 
 /** Keeps a page under 30 KB in every language. */

@@ -4,7 +4,7 @@ import { revokeUrl } from '../urls.js';
 import { clientAvatar } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
-import type { Translator } from '../ui/i18n/translator.js';
+import type { Translator } from '../ui/i18n/language.service.js';
 import type { Page } from '../ui/page.responder.js';
 
 export function revokePage(translator: Translator, app: ConnectedApp, cookie: string): Page {

@@ -14,8 +14,8 @@ import {
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import type { MessageId } from '../ui/i18n/en.js';
-import { link } from '#ui/i18n/translator.js';
-import { type Translator } from '../ui/i18n/translator.js';
+import { link } from '#ui/i18n.js';
+import { type Translator } from '../ui/i18n/language.service.js';
 import type { Page } from '../ui/page.responder.js';
 import { checkboxOf, isUndecided, REQUIRED_SCOPES_FIELD, requiredScopes } from './interaction.js';
 import { FORM_FIELD } from '../session/sent-form.js';

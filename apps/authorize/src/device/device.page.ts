@@ -3,7 +3,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import type { MessageId } from '../ui/i18n/en.js';
-import type { Translator } from '../ui/i18n/translator.js';
+import type { Translator } from '../ui/i18n/language.service.js';
 import type { Page } from '../ui/page.responder.js';
 import type { PendingDevice } from './device.service.js';
 

@@ -1,6 +1,6 @@
 import { ERROR_GUIDE, type GuideSection } from '#error-guide/error-guide.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
-import type { Translator } from '../ui/i18n/translator.js';
+import type { Translator } from '../ui/i18n/language.service.js';
 import type { Page } from '../ui/page.responder.js';
 
 type Entry = GuideSection['entries'][number];

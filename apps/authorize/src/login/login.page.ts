@@ -5,7 +5,7 @@ import type { ValidatedRequest } from '../validated-request.js';
 import { flashBox, type FlashMessage } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html } from '#ui/html.js';
-import type { Translator } from '../ui/i18n/translator.js';
+import type { Translator } from '../ui/i18n/language.service.js';
 import type { Page } from '../ui/page.responder.js';
 import { LOGIN_LIMITS, type LoginProblem } from './login.service.js';
 

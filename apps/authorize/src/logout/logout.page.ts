@@ -7,7 +7,7 @@ import { csrfField } from '#ui/browser-cookie.js';
 import { html } from '#ui/html.js';
 import { errorKind } from '../ui/errors/error-kind.js';
 import { developerDetails } from '../ui/errors/error.page.js';
-import type { Translator } from '../ui/i18n/translator.js';
+import type { Translator } from '../ui/i18n/language.service.js';
 import type { Page } from '../ui/page.responder.js';
 import { withQuery } from '../urls.js';
 

@@ -4,8 +4,8 @@ import type { User } from '#users/user.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
 import { html, type Html, unchanged } from '#ui/html.js';
 import type { MessageId } from './i18n/en.js';
-import type { ShownScope } from '#ui/i18n/translator.js';
-import type { Translator } from './i18n/translator.js';
+import type { ShownScope } from '#ui/i18n.js';
+import type { Translator } from './i18n/language.service.js';
 
 export function destination(translator: Translator, url: string): Html {
   const { kind, place } = destinationOf(url);

@@ -4,8 +4,7 @@ import type { Brand } from '#ui/brand/brand.js';
 import { contentSecurityPolicy, html, type Html, type PageSources, refreshTo } from '#ui/html.js';
 import { rawQuery } from '../urls.js';
 import { continuationPage } from './components.js';
-import { type LanguageContext, LanguageService } from './i18n/language.service.js';
-import type { Translator } from './i18n/translator.js';
+import { type LanguageContext, LanguageService, type Translator } from './i18n/language.service.js';
 import { SCRIPT_PATH } from './script.controller.js';
 import { UiOptions } from './ui-options.js';
 

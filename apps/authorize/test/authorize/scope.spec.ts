@@ -10,7 +10,7 @@ import { html } from '#ui/html.js';
 import type { Client } from '#clients/client.js';
 import type { User } from '#users/user.js';
 import { ConfigurationError } from '#platform/configuration/load-configuration.js';
-import { Translator } from '../../src/ui/i18n/translator.js';
+import { Translator } from '../../src/ui/i18n/language.service.js';
 import {
   authorizeAddress,
   type AuthorizeApp,

@@ -11,8 +11,7 @@ import { ERROR_KINDS, type ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { AuthorizeConfiguration } from '../../src/configuration/authorize.configuration.js';
 import { ErrorFilter } from '../../src/error.filter.js';
 import { EN, type MessageId } from '../../src/ui/i18n/en.js';
-import { MESSAGES } from '../../src/ui/i18n/translator.js';
-import { LanguageService } from '../../src/ui/i18n/language.service.js';
+import { LanguageService, MESSAGES } from '../../src/ui/i18n/language.service.js';
 import type { PageResponder } from '../../src/ui/page.responder.js';
 import {
   authorize,

@@ -9,8 +9,8 @@ import { cpuTime } from '#test/support/process-tree.js';
 import { html } from '#ui/html.js';
 import { ERROR_KINDS } from '../../src/ui/errors/error-kind.js';
 import { EN, type MessageId } from '../../src/ui/i18n/en.js';
-import { MESSAGES, Translator } from '../../src/ui/i18n/translator.js';
-import { chooseLocale, dateLocale, type LanguagePreferences } from '#ui/i18n/language.js';
+import { MESSAGES, Translator } from '../../src/ui/i18n/language.service.js';
+import { chooseLocale, dateLocale, type LanguagePreferences } from '#ui/i18n.js';
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
 const IDS = Object.keys(EN) as MessageId[];

@@ -5,7 +5,7 @@ import { cpuTime } from '#test/support/process-tree.js';
 import { authorizeAddress, PASSWORD, REDIRECT_URI, useAuthorizeApp } from '../support/start-authorize-app.js';
 import type { Browser } from '#test/support/browser.js';
 import { storePushed } from '../support/use-pushed-requests.js';
-import { LanguageCookie } from '#ui/i18n/language.js';
+import { LanguageCookie } from '#ui/i18n.js';
 
 const { app, client, user } = useAuthorizeApp();
 

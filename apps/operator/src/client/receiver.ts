@@ -1,6 +1,5 @@
 import type { ReceiverDto } from '#events/operations/stream.dto.js';
 import type { EventStreamService, StreamView } from '#events/operations/stream.service.js';
-import { REQUESTABLE_EVENTS } from '#events/event-type.js';
 import type { Change } from '#operations/audit-trail.js';
 import type { Input } from '#operations/validate.js';
 import { actor, warnOf } from '../command-line/change.js';
@@ -23,7 +22,7 @@ export function withReceiverOptions(command: OperatorCommand): OperatorCommand {
     )
     .option(
       '--events <events>',
-      `with --events-url: the events, separated by spaces: ${REQUESTABLE_EVENTS.join(', ')} (default: all)`,
+      'with --events-url: the names of the events in docs/events.md, separated by spaces (default: all)',
       collectEvents,
     )
     .option(

@@ -19,11 +19,10 @@ const MAX_TEXT = 2_000;
 const MAX_REASON = 500;
 
 /** Lines of text, which terminals, mails and pages can show. */
-const TEXT =
-  /^(?=[^]*\p{L})[^\p{Cc}\p{Cs}\p{Cn}\p{Bidi_Control}]*(?:\r?\n[^\p{Cc}\p{Cs}\p{Cn}\p{Bidi_Control}]*)*$/u;
+const LINES = /^[^\p{Cc}\p{Cs}\p{Cn}\p{Bidi_Control}]*(?:\r?\n[^\p{Cc}\p{Cs}\p{Cn}\p{Bidi_Control}]*)*$/u;
 
 export function isPlainText(text: string, max = MAX_TEXT): boolean {
-  return text.length <= max && TEXT.test(text);
+  return text.length <= max && LINES.test(text) && /\p{L}/u.test(text);
 }
 
 export const PLAIN_TEXT = reports('request_text_invalid', { max: MAX_TEXT });

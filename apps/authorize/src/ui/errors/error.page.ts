@@ -9,7 +9,7 @@ import type { Brand } from '#ui/brand/brand.js';
 import { clientAvatar, clientLinks } from '../components.js';
 import { contentSecurityPolicy, html, type Html, PAGE_HEADERS } from '#ui/html.js';
 import type { MessageId } from '../i18n/en.js';
-import { Translator } from '../i18n/translator.js';
+import { Translator } from '../i18n/language.service.js';
 import { documentOf, type Page } from '../page.responder.js';
 import { ERROR_KINDS, type ErrorKind } from './error-kind.js';
 

@@ -3,7 +3,7 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { type Advice, ERROR_KINDS, type ErrorKind } from '../../../src/ui/errors/error-kind.js';
 import { errorPage } from '../../../src/ui/errors/error.page.js';
 import type { Page } from '../../../src/ui/page.responder.js';
-import { Translator } from '../../../src/ui/i18n/translator.js';
+import { Translator } from '../../../src/ui/i18n/language.service.js';
 import type { Scene } from './scene.js';
 import { show } from './show.js';
 import { registeredClient } from '#test/support/stored.js';

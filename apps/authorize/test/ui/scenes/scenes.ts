@@ -5,7 +5,7 @@ import { formPostPage } from '../../../src/authorize/form-post.page.js';
 import { incompletePage } from '../../../src/connected-apps/revoke.page.js';
 import { confirmLogoutPage } from '../../../src/logout/logout.page.js';
 import { continuationPage } from '../../../src/ui/components.js';
-import { Translator } from '../../../src/ui/i18n/translator.js';
+import { Translator } from '../../../src/ui/i18n/language.service.js';
 import { PASSWORD, PKCE } from '../../support/start-authorize-app.js';
 import { tryLogin } from '../../support/throttle-guesser.js';
 import { waitingDevice } from '../../support/waiting-device.js';

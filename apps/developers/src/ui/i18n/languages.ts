@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { chooseLocale, dateLocale } from '#ui/i18n/language.js';
+import { chooseLocale, dateLocale } from '#ui/i18n.js';
 import type { Developer, DeveloperRequest } from '../../developer.js';
 import type { Viewer } from '../parts.js';
 import { Translator } from './translator.js';

@@ -1,6 +1,6 @@
 import type { Locale } from '#oauth/locale.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { type Catalogues, CatalogueTranslator } from '#ui/i18n/translator.js';
+import { type Catalogues, CatalogueTranslator } from '#ui/i18n.js';
 import { AR } from './ar.js';
 import { DE } from './de.js';
 import { EN, type MessageId } from './en.js';
