@@ -254,8 +254,17 @@ else
         await until('Inspector answers', 60_000, async () => (await fetch(inspectorUrl)).ok);
         const page = await openPage();
         await page.goto(inspectorUrl);
-        // Uses the keyboard, because a label covers the switch for the mouse.
-        await page.getByRole('switch').press('Space');
+        const login = page.locator('#username');
+        const connect = page.getByRole('switch');
+        const soon = { timeout: 5_000 };
+        // Inspector turns the switch off again if it was not ready. Uses the keyboard, because a label covers the switch.
+        await until('the login page', 120_000, async () => {
+          if (!(await connect.isChecked(soon).catch(() => true))) await connect.press('Space', soon);
+          return login.waitFor(soon).then(
+            () => true,
+            () => false,
+          );
+        });
         await logInAndAllow(page);
         await page.waitForURL(`${inspectorUrl}/**`);
         await page.getByText('Tools', { exact: true }).first().click();
