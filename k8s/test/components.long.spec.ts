@@ -130,20 +130,25 @@ describe.each(OVERLAYS)('the %s overlay with the component for the doctor', (ove
   });
 });
 
+/** Renders the production overlay with a component and an address. */
+function productionWith(component: string, literal: string) {
+  const path = 'overlays/production';
+  return render(path, async (folder) => {
+    const file = join(folder, path, 'kustomization.yaml');
+    const text = await readFile(file, 'utf8');
+    await writeFile(
+      file,
+      text
+        .replace('\ncomponents:\n', `$&  - ../../components/${component}\n`)
+        .replace('    literals:\n', `$&      - ${literal}\n`),
+    );
+  });
+}
+
 describe('the production overlay with the component for the console', () => {
   it('takes the host of the Ingress from CONSOLE_URL, and passes the URL to console, operator and token', async () => {
-    const path = 'overlays/production';
     const url = 'https://console.example.org';
-    const manifests = await render(path, async (folder) => {
-      const file = join(folder, path, 'kustomization.yaml');
-      const text = await readFile(file, 'utf8');
-      await writeFile(
-        file,
-        text
-          .replace('\ncomponents:\n', '$&  - ../../components/console\n')
-          .replace('    literals:\n', `$&      - CONSOLE_URL=${url}\n`),
-      );
-    });
+    const manifests = await productionWith('console', `CONSOLE_URL=${url}`);
     expect(await problemsOf(manifests)).toEqual([]);
     expect(find(manifests, 'Ingress', 'console').spec?.rules?.[0]?.host).toBe('console.example.org');
     expect(find(manifests, 'ConfigMap', 'addresses').data?.['CONSOLE_URL']).toBe(url);
@@ -158,18 +163,8 @@ describe('the production overlay with the component for the console', () => {
 
 describe('the production overlay with the component for the portal', () => {
   it('takes the host of the public Ingress from DEVELOPERS_URL, and lets no other process read the secrets of the portal', async () => {
-    const path = 'overlays/production';
     const url = 'https://developers.example.org';
-    const manifests = await render(path, async (folder) => {
-      const file = join(folder, path, 'kustomization.yaml');
-      const text = await readFile(file, 'utf8');
-      await writeFile(
-        file,
-        text
-          .replace('\ncomponents:\n', '$&  - ../../components/developers\n')
-          .replace('    literals:\n', `$&      - DEVELOPERS_URL=${url}\n`),
-      );
-    });
+    const manifests = await productionWith('developers', `DEVELOPERS_URL=${url}`);
     expect(await problemsOf(manifests)).toEqual([]);
     const { spec } = find(manifests, 'Ingress', 'developers');
     expect(spec?.ingressClassName).toBe('nginx');

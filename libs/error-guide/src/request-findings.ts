@@ -1,12 +1,15 @@
 /** Ids of findings about a request of an application owner, by the values of their texts. */
 interface Findings {
+  /** Hosts of redirect URIs that are not the website's host or a host below it. */
   redirect_host_elsewhere: { readonly host: string; readonly website: string };
   website_missing: null;
   policy_missing: null;
   policy_host_elsewhere: { readonly host: string; readonly website: string };
   logo_missing: null;
+  /** The name contains the product's, or looks like it does. */
   name_like_product: { readonly product: string };
   name_like_application: { readonly clientId: string; readonly name: string };
+  /** The name mixes letters of several scripts. */
   name_mixes_scripts: { readonly scripts: readonly string[] };
   scope_without_reason: { readonly scope: string };
   reason_repeated: { readonly scopes: readonly string[] };

@@ -1,23 +1,4 @@
-/** Findings of the checks of a request. The error guide has their texts. */
-interface RequestFindings {
-  /** Hosts of redirect URIs that are not the website's host or a host below it. */
-  redirect_host_elsewhere: { readonly host: string; readonly website: string };
-  website_missing: null;
-  policy_missing: null;
-  policy_host_elsewhere: { readonly host: string; readonly website: string };
-  logo_missing: null;
-  /** The name contains the product's, or looks like it does. */
-  name_like_product: { readonly product: string };
-  name_like_application: { readonly clientId: string; readonly name: string };
-  /** The name mixes letters of several scripts. */
-  name_mixes_scripts: { readonly scripts: readonly string[] };
-  scope_without_reason: { readonly scope: string };
-  reason_repeated: { readonly scopes: readonly string[] };
-}
-
-export type RequestFinding = {
-  readonly [Id in keyof RequestFindings]: { readonly id: Id; readonly values: RequestFindings[Id] };
-}[keyof RequestFindings];
+import type { Finding } from '#error-guide/request-findings.js';
 
 export interface ReviewedRegistration {
   readonly name: string;
@@ -72,7 +53,7 @@ export function findingsOf(
   registration: ReviewedRegistration,
   product: string,
   others: readonly { readonly clientId: string; readonly name: string }[],
-): RequestFinding[] {
+): Finding[] {
   const { name, clientUri, policyUri, redirectUris, hasLogo, scopes, reasons } = registration;
   const website = clientUri === null ? null : hostOf(clientUri);
   const isElsewhere = (host: string | null): host is string =>

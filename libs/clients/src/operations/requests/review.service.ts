@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import { changesBetween } from '#audit/changes.js';
 import type { AuditRecord, FieldChange } from '#audit/event.js';
+import type { Finding } from '#error-guide/request-findings.js';
 import { type AdministrationError, refused } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
@@ -19,7 +20,7 @@ import type {
   RequestStatus,
 } from '../../requests/client-request.entity.js';
 import { type ChangeOfClient, ClientRequestStore } from '../../requests/client-request.store.js';
-import { findingsOf, type RequestFinding, skeletonOf } from '../../requests/request-checks.js';
+import { findingsOf, skeletonOf } from '../../requests/request-checks.js';
 import { isPlainText, PLAIN_TEXT, type RequestDetails } from '../../requests/request-content.js';
 import { recordedRegistration, updateEvent } from '../client.description.js';
 import { unlessRefused } from '../owners/refused-step.js';
@@ -63,7 +64,7 @@ export interface ReviewedRequest {
   readonly current: Readonly<Record<string, unknown>>;
   /** Difference that the approval would make. */
   readonly changes: Readonly<Record<string, FieldChange>>;
-  readonly findings: readonly RequestFinding[];
+  readonly findings: readonly Finding[];
 }
 
 /** Reviews of operators. Of two concurrent decisions, one gets a conflict. */
