@@ -21,6 +21,8 @@ import { RedisModule } from '#platform/redis/redis.module.js';
 import { readScopeFile } from '#scopes/scope-file.js';
 import { Brand, readBrand } from '#ui/brand/brand.js';
 import { PAGE_HEADERS } from '#ui/html.js';
+import { RefusedRequestService } from '#audit/operations/refused/refused-request.service.js';
+import { ActivityController } from './activity/activity.controller.js';
 import { ApplicationsController } from './applications/applications.controller.js';
 import { ChangeController } from './applications/change.controller.js';
 import { SecretsController } from './applications/secrets.controller.js';
@@ -102,10 +104,12 @@ class AppModule {
         TeamController,
         SecretsController,
         ChangeController,
+        ActivityController,
         ApplicationsController,
       ],
       providers: [
         InvitationCookie,
+        RefusedRequestService,
         { provide: Accounts, useClass: DeveloperAccounts },
         { provide: APP_GUARD, useClass: AccountGuard },
         { provide: APP_FILTER, useClass: ErrorFilter },

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { AbstractLogger, type DataSourceOptions } from 'typeorm';
 import { DEFAULT_SCHEMA, serverUrls } from '#platform/configuration/variables.js';
-import { AuditChunkEntity, AuditCountEntity } from '#audit/index/audit-index.entity.js';
+import { AuditChunkEntity, AuditCountEntity, RefusedRequestEntity } from '#audit/index/audit-index.entity.js';
 import { GrantRecordEntity, UsageDayEntity } from '#grants/records/grant-record.entity.js';
 import {
   ClientEntity,
@@ -91,6 +91,7 @@ export function databaseDataSource(
       TokenKeyEntity,
       AuditChunkEntity,
       AuditCountEntity,
+      RefusedRequestEntity,
       UsageDayEntity,
       EventStreamEntity,
       ExcludedSubjectEntity,

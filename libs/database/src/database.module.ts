@@ -12,6 +12,7 @@ import type { ServiceDataSource } from '#platform/postgres/service-data-source.j
 import { Readiness } from '#platform/health/readiness.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { AuditIndexStore } from '#audit/index/audit-index.store.js';
+import { RefusedRequestStore } from '#audit/index/refused-request.store.js';
 import { AuthorizationContextStore } from '#clients/authorization-context.store.js';
 import { ClientDocumentStore } from '#clients/client-document.store.js';
 import { ClientLogoStore } from '#clients/client-logo.store.js';
@@ -113,6 +114,7 @@ const STORES = [
   ConsoleInvitationStore,
   ConsoleOperatorStore,
   AuditIndexStore,
+  RefusedRequestStore,
   UsageStore,
   DatabaseHealth,
 ];

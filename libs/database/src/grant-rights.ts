@@ -168,6 +168,8 @@ const OWNED_ROWS: Readonly<Record<string, readonly OwnedRows[]>> = {
   ],
   client_request_messages: [['ALL', REQUEST_VISIBLE, `(${REQUEST_VISIBLE} AND (author = 'owner'::text))`]],
   client_history: [['SELECT', OWNED, null]],
+  audit_counts: [['SELECT', OWNED, null]],
+  refused_requests: [['SELECT', OWNED, null]],
 };
 
 function policiesOf(schema: string): Policy[] {

@@ -217,6 +217,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
         update: ['count', 'first_at', 'last_at', 'reference'],
         delete: true,
       },
+      refused_requests: { select: 'all', insert: 'all', delete: true },
       usage_days: {
         select: 'all',
         insert: 'all',
@@ -265,6 +266,8 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       },
       client_request_messages: { select: 'all', insert: 'all' },
       client_history: { select: 'all' },
+      audit_counts: { select: 'all' },
+      refused_requests: { select: 'all' },
     },
     functions: [
       'search_text',

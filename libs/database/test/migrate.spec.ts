@@ -51,6 +51,7 @@ describe('migrate', () => {
       'events',
       'grants',
       'migrations',
+      'refused_requests',
       'resource_servers',
       'subject_sectors',
       'token_keys',

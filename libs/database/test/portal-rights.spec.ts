@@ -82,6 +82,14 @@ describe('the role of the portal', () => {
        VALUES ($1, 'owner', sha256('a'), $2, now() + interval '1 day')`,
       [ids.foreign, users.ada],
     );
+    await owner.query(
+      `INSERT INTO audit_counts SELECT client_id, now(), 'request.refused', 'code_expired', 'invalid_grant', 1, now(), now(), 'a'
+       FROM clients`,
+    );
+    await owner.query(
+      `INSERT INTO refused_requests (client_id, event, at, cause, error, description, detail)
+       SELECT client_id, 'token.1', now(), 'code_expired', 'invalid_grant', '', '{}' FROM clients`,
+    );
     const grant = async (handle: Buffer, user: number, client: string, revoked = false) =>
       owner.query(
         `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime, revoked_at)
@@ -125,6 +133,8 @@ describe('the role of the portal', () => {
     'client_requests',
     'client_request_messages',
     'client_history',
+    'audit_counts',
+    'refused_requests',
   ];
 
   it.each([
@@ -144,6 +154,8 @@ describe('the role of the portal', () => {
     expect(rows.map((row) => row.client_id)).toEqual([ids.document, ids.own, ids.testing]);
     expect(await attempt('SELECT id FROM client_secrets', handles.eve)).toBe(3);
     expect(await attempt('SELECT id FROM client_requests', handles.eve)).toBe(1);
+    for (const table of ['audit_counts', 'refused_requests'])
+      expect([table, await attempt(`SELECT 1 FROM ${table}`, handles.eve)]).toEqual([table, 3]);
   });
 
   async function asEve(statement: string) {
@@ -312,6 +324,14 @@ describe('the role of the portal', () => {
     ['reads hashes of APIs', 'SELECT secret_hash FROM resource_servers'],
     ['reads the index of the audit trail', 'SELECT filter FROM audit_chunks'],
     ['reads events of receivers', 'SELECT user_id FROM events'],
+    [
+      'invents a refused request',
+      `INSERT INTO refused_requests (client_id, event, at, cause, error, description, detail)
+       VALUES ('${ids.own}', 'token.2', now(), '', '', '', '{}')`,
+    ],
+    ['changes a refused request', `UPDATE refused_requests SET cause = 'code_expired'`],
+    ['deletes refused requests', 'DELETE FROM refused_requests'],
+    ['changes the number of requests', 'UPDATE audit_counts SET count = 0'],
     // Ways around the policies
     ['skips the policies', 'SET LOCAL row_security = off; SELECT 1 FROM clients'],
     ['becomes another process', 'SET ROLE oauth_operator'],

@@ -191,16 +191,17 @@ export function numbers(
   caption: string,
   columns: readonly Column[],
   rows: readonly (readonly [name: Fragment, ...numbers: number[]])[],
+  none?: Fragment,
 ): Html {
   const shown = rows.filter(([, ...values]) => values.some((value) => value !== 0));
   return html`<details>
     <summary>${caption}</summary>
-    ${table(caption, columns, shown)}
+    ${table(caption, columns, shown, none)}
   </details>`;
 }
 
 /** Omits empty values. */
-export function facts(entries: readonly (readonly [name: string, value: Fragment])[]): Html {
+export function facts(entries: readonly (readonly [name: Fragment, value: Fragment])[]): Html {
   const shown = entries.filter(([, value]) => value !== '' && (value ?? false) !== false);
   return html`<dl class="facts">
     ${shown.map(
@@ -258,11 +259,17 @@ export function notices({ note, warnings = [] }: Notices = {}): Html {
   return html`${note !== undefined && noteBox(note)} ${problemBox(warnings)}`;
 }
 
+/** Renders a text of the error guide, where backticks mark code. */
+export function guideText(text: string): Html {
+  return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`;
+}
+
 /** Links to the newer and the older page of a list. */
 export function pageLinks(
   path: string,
   query: Readonly<Record<string, string>>,
   { next, previous }: Pick<ListPage<unknown>, 'next' | 'previous'>,
+  texts = { pages: 'Pages', previous: 'Previous page', next: 'Next page' },
 ): Html | false {
   if (next === null && previous === null) return false;
   const link = (cursor: string | null, text: string) =>
@@ -270,7 +277,7 @@ export function pageLinks(
     html`<a class="button even" href="${path}?${new URLSearchParams({ ...query, cursor }).toString()}"
       >${text}</a
     >`;
-  return html`<div class="actions" role="navigation" aria-label="Pages">
-    ${link(previous, 'Previous page')} ${link(next, 'Next page')}
+  return html`<div class="actions" role="navigation" aria-label="${texts.pages}">
+    ${link(previous, texts.previous)} ${link(next, texts.next)}
   </div>`;
 }

@@ -3,7 +3,7 @@ import type { RefusalGroup } from '#audit/operations/explain/refusal-summary.js'
 import type { Party } from '#error-guide/guide-entry.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/application.page.js';
-import { button, problemBox, selectField, table, textField, timeCell } from '#pages/components.js';
+import { button, guideText, problemBox, selectField, table, textField, timeCell } from '#pages/components.js';
 import { referenceLink } from '../ui/console-components.js';
 import type { Page } from '#pages/page.responder.js';
 import { moment, phrase } from '#pages/text.js';
@@ -106,9 +106,4 @@ function causes(groups: readonly RefusalGroup[]): Html {
       reference !== null && referenceLink(reference),
     ]),
   );
-}
-
-/** Renders a text of the error guide, where backticks mark code. */
-export function guideText(text: string): Html {
-  return html`${text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))}`;
 }

@@ -6,14 +6,14 @@ import type { ExplainedRequest } from '#audit/operations/explain/explain.service
 import { html, type Html } from '#ui/html.js';
 import { clientLink, type EventNames, grantLink, textOf, userLink } from '../audit/event-text.js';
 import type { Operator } from '../operator.js';
-import { facts, problemBox, table, timeCell } from '#pages/components.js';
+import { facts, guideText, problemBox, table, timeCell } from '#pages/components.js';
 import { referenceLink } from '../ui/console-components.js';
 import type { Page } from '#pages/page.responder.js';
 import { commandWithPage } from '../ui/remedy.js';
 import { moment } from '#pages/text.js';
 import type { EventView } from '#events/operations/event.service.js';
 import { pathOf } from '../applications/application.page.js';
-import { eventsPage, guideText, PARTIES, type Question } from './events.page.js';
+import { eventsPage, PARTIES, type Question } from './events.page.js';
 
 type Explained = ExplainedRequest & { readonly warnings: readonly string[]; readonly names: EventNames };
 

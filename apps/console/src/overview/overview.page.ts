@@ -10,7 +10,8 @@ import { numbers, problemBox, table, timeCell } from '#pages/components.js';
 import { referenceLink } from '../ui/console-components.js';
 import type { Page } from '#pages/page.responder.js';
 import { day, moment, phrase } from '#pages/text.js';
-import { columnChart } from '../ui/charts.js';
+import { columnChart } from '#pages/column-chart.js';
+import { peak } from '../ui/charts.js';
 
 interface OverviewView {
   /** Text if the audit trail is unavailable. */
@@ -129,6 +130,7 @@ function usageChart(
     id,
     title,
     description: 'One column for each row of the table below.',
+    peak,
     columns: days.map((row) => ({ name: day(row.day), bars: [{ look: 'issued', count: valueOf(row) }] })),
   });
 }

@@ -16,7 +16,7 @@ export interface ApplicationView extends Viewer {
 
 export function applicationPage(view: ApplicationView): Page {
   const { translator, client, users, note } = view;
-  const link = (page: 'change' | 'team' | 'integrate' | 'history', text: string) =>
+  const link = (page: 'activity' | 'change' | 'team' | 'integrate' | 'history', text: string) =>
     html`<a class="button even" href="${pathOf(client.clientId, page)}">${text}</a>`;
   const address = (url: string | null) => url && html`<a href="${url}" rel="noreferrer">${url}</a>`;
   return {
@@ -49,8 +49,8 @@ export function applicationPage(view: ApplicationView): Page {
       ])}
       <div class="actions">
         ${link('integrate', translator.text('app.integrate'))}
-        ${link('change', translator.text('app.propose'))} ${link('team', translator.text('app.team'))}
-        ${link('history', translator.text('app.history'))}
+        ${link('activity', translator.text('app.activity'))} ${link('change', translator.text('app.propose'))}
+        ${link('team', translator.text('app.team'))} ${link('history', translator.text('app.history'))}
       </div>
       ${client.type === 'confidential' && secretsOf(view)} ${requestsOf(view)}
       <p>

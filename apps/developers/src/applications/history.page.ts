@@ -6,7 +6,7 @@ import type { Page } from '#pages/page.responder.js';
 import { type Fragment, html } from '#ui/html.js';
 import type { MessageId } from '../ui/i18n/en.js';
 import type { Translator } from '../ui/i18n/translator.js';
-import { pathOf, timeOf, type Viewer } from '../ui/parts.js';
+import { backLink, timeOf, type Viewer } from '../ui/parts.js';
 
 export interface HistoryView extends Viewer {
   readonly client: OwnedClient;
@@ -21,9 +21,7 @@ export function historyPage(view: HistoryView): Page {
     title: translator.text('app.history'),
     section: '/',
     content: html`
-      <p>
-        <a href="${pathOf(client.clientId)}"><bdi>${client.name}</bdi></a>
-      </p>
+      ${backLink(client)}
       ${table(
         translator.text('app.history'),
         [translator.text('history.time'), translator.text('history.who'), translator.text('history.what')],

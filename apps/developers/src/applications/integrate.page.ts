@@ -3,7 +3,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { facts } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html } from '#ui/html.js';
-import { copyable, pathOf, type Viewer } from '../ui/parts.js';
+import { backLink, copyable, type Viewer } from '../ui/parts.js';
 
 export interface Origins {
   readonly AUTH_URL: string;
@@ -51,9 +51,7 @@ export function integratePage(
     title: translator.text('integrate.title', { name: client.name }),
     section: '/',
     content: html`
-      <p>
-        <a href="${pathOf(clientId)}"><bdi>${client.name}</bdi></a>
-      </p>
+      ${backLink(client)}
       <p>${translator.text('integrate.intro')}</p>
       ${facts([
         [translator.text('field.client_id'), copyable(viewer, 'client-id', clientId)],

@@ -1,7 +1,8 @@
 import type { Page } from '#pages/page.responder.js';
-import { type Fragment, html } from '#ui/html.js';
+import { html } from '#ui/html.js';
 import type { MessageId } from './i18n/en.js';
 import type { Translator } from './i18n/translator.js';
+import { inEnglish } from './parts.js';
 
 const TITLES = [400, 403, 404, 409, 413, 429, 503] as const;
 
@@ -27,9 +28,4 @@ export function errorPage(translator: Translator, { status, text, problems, refe
       <p class="quiet">${translator.text('error.reference')} <code>${reference}</code></p>
     `,
   };
-}
-
-/** Marks an English text for screen readers (WCAG 2.2, 3.1.2). */
-function inEnglish({ locale }: Translator, text: string): Fragment {
-  return locale === 'en' ? text : html`<span lang="en" dir="ltr">${text}</span>`;
 }

@@ -35,6 +35,18 @@ export function timeOf(translator: Translator, time: Date | string | null): Frag
   return html`<time datetime="${date.toISOString()}">${translator.time(date)}</time>`;
 }
 
+/** Marks an English text for screen readers (WCAG 2.2, 3.1.2). */
+export function inEnglish({ locale }: Translator, text: Fragment): Fragment {
+  return locale === 'en' ? text : html`<span lang="en" dir="ltr">${text}</span>`;
+}
+
+/** Link from a page of an application to the application. */
+export function backLink({ clientId, name }: { readonly clientId: string; readonly name: string }): Html {
+  return html`<p>
+    <a href="${pathOf(clientId)}"><bdi>${name}</bdi></a>
+  </p>`;
+}
+
 /** Notes that a redirect after a change may name in the query. */
 const NOTES = {
   saved: 'request.saved',

@@ -39,6 +39,7 @@ beforeAll(async () => {
     secret: await one('SELECT id AS value FROM client_secrets WHERE client_id = $1'),
     invitation: await one('SELECT id AS value FROM client_invitations WHERE client_id = $1'),
     request: await one('SELECT id AS value FROM client_requests WHERE client_id = $1'),
+    refusal: String((await portal.refusal(id)).id),
     member: String(owner.userId),
     kind: 'owner',
   };

@@ -54,6 +54,20 @@ export async function openDevelopersScenes() {
     id: string;
   }[];
 
+  const refusal = await portal.refusal(id);
+  await portal.refusal(id, { cause: 'code_expired', at: new Date(Date.now() - 86_400_000), detail: {} });
+  for (const [type, check, count] of [
+    ['token.issued', '', 30],
+    ['token.refreshed', '', 12],
+    ['request.refused', 'redirect_uri_mismatch', 9],
+  ])
+    await sql(
+      `INSERT INTO audit_counts
+       SELECT $1, date_trunc('hour', now()) - n * interval '1 hour', $2, $3, '', $4::integer + n % 7, now(), now(), NULL
+       FROM generate_series(0, 400, 5) n`,
+      [id, type, check, count],
+    );
+
   const at =
     (path: string): Scene =>
     (page) =>
@@ -79,6 +93,9 @@ export async function openDevelopersScenes() {
     'live application': at(`/applications/${live}`),
     integrate: at(`/applications/${id}/integrate`),
     'integrate, device': at(`/applications/${live}/integrate`),
+    activity: at(`/applications/${id}/activity`),
+    'activity, invalid query': at(`/applications/${id}/activity?reference=short`),
+    'refused request': at(`/applications/${id}/activity/${refusal.id}`),
     team: at(`/applications/${id}/team`),
     invited: pressed(`/applications/${id}/team`, 'Invite a tester'),
     removal: at(`/applications/${id}/team/tester/${tester}/remove`),

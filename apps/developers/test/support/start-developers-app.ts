@@ -104,6 +104,33 @@ export async function startDevelopersApp(settings: Partial<DevelopersConfigurati
       return clientId;
     },
 
+    /** Stores a refused request, as the index of the audit trail does. */
+    async refusal(clientId: string, fields: Partial<StoredRefusal> = {}): Promise<StoredRefusal> {
+      const refusal: StoredRefusal = {
+        at: new Date(),
+        reference: randomBytes(9).toString('base64url'),
+        cause: 'redirect_uri_mismatch',
+        detail: {
+          sent: 'https://rooms.example.com/callback/',
+          expected: 'https://rooms.example.com/callback',
+        },
+        ...fields,
+      };
+      const [row] = (await fixture.sql(
+        `INSERT INTO refused_requests (client_id, event, at, reference, cause, error, status, request, description, detail)
+         VALUES ($1, $2, $3, $4, $5, 'invalid_grant', 400, 'POST /api/auth/oauth/token', 'a description', $6) RETURNING id`,
+        [
+          clientId,
+          randomBytes(9).toString('hex'),
+          refusal.at,
+          refusal.reference,
+          refusal.cause,
+          refusal.detail,
+        ],
+      )) as { id: string }[];
+      return { ...refusal, id: String(row?.id) };
+    },
+
     async resetRateLimits(): Promise<void> {
       await fixture.redis.del('none', ...(await fixture.redis.keys('developers:rate:*')));
     },
@@ -115,6 +142,14 @@ export async function startDevelopersApp(settings: Partial<DevelopersConfigurati
       if (!given) await services.close();
     },
   };
+}
+
+interface StoredRefusal {
+  readonly id?: string;
+  readonly at: Date;
+  readonly reference: string;
+  readonly cause: string;
+  readonly detail: Readonly<Record<string, unknown>>;
 }
 
 export type DevelopersApp = Awaited<ReturnType<typeof startDevelopersApp>>;

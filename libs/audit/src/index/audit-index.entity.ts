@@ -1,4 +1,4 @@
-import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn, PrimaryGeneratedColumn } from 'typeorm';
 
 /** About 1,000 consecutive events of a stream of the audit trail, or fewer after an hour without enough events. */
 @Entity('audit_chunks')
@@ -42,4 +42,33 @@ export class AuditCountEntity {
 
   /** Latest reference of these events; null if no event has a reference. */
   @Column({ type: 'text', nullable: true }) reference: string | null;
+}
+
+/** Refused request, for the owners of the application: without users, IP addresses and values of other clients. */
+@Entity('refused_requests')
+@Index('refused_requests_event', ['clientId', 'event'], { unique: true })
+@Index('refused_requests_client', ['clientId', 'createdAt', 'id'])
+@Index('refused_requests_cause', ['clientId', 'cause', 'createdAt', 'id'])
+@Index('refused_requests_reference', ['clientId', 'reference'])
+@Index('refused_requests_at', ['createdAt'])
+export class RefusedRequestEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
+  @Column({ name: 'client_id', type: 'text' }) clientId: string;
+
+  /** Service and id of the event. */
+  @Column({ type: 'text' }) event: string;
+  @Column({ name: 'at', type: 'timestamptz' }) createdAt: Date;
+
+  /** Null if the event has no reference. */
+  @Column({ type: 'text', nullable: true }) reference: string | null;
+
+  /** Failed check, or the error of a request without a check. */
+  @Column({ type: 'text' }) cause: string;
+  @Column({ type: 'text' }) error: string;
+  @Column({ type: 'integer', nullable: true }) status: number | null;
+
+  /** Method and path; null for a request over NATS. */
+  @Column({ type: 'text', nullable: true }) request: string | null;
+  @Column({ type: 'text' }) description: string;
+  @Column({ type: 'jsonb' }) detail: Readonly<Record<string, unknown>>;
 }

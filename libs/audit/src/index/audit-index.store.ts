@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { AuditChunkEntity } from './audit-index.entity.js';
+import { addRefused, type NewRefusedRequest, REFUSED_DAYS } from './refused-request.store.js';
 
 /** Arbitrary number of the advisory lock that serializes the writers of a stream. */
 const LOCK = 1_402_775_938;
@@ -42,6 +43,8 @@ export interface NewCount extends EventCount {
 export interface IndexBatch {
   readonly chunks: readonly (Omit<AuditChunk, 'stream' | 'streamCreated'> & { readonly filter: Buffer })[];
   readonly counts: readonly NewCount[];
+  /** May contain known requests. */
+  readonly refused: readonly NewRefusedRequest[];
 }
 
 export interface ChunkQuery {
@@ -63,14 +66,14 @@ export class AuditIndexStore {
   constructor(private readonly dataSource: DataSource) {}
 
   /**
-   * Adds the chunks and counts that `read` returns for the events after the stream's position. Position and counts
-   * change in one transaction, and each stream has only one such transaction at a time, so that several processes
-   * never count an event twice.
-   * @returns false if there is nothing to add, or if another process is adding to the stream
+   * Adds the chunks, counts and refused requests that `read` returns for the events after the stream's position.
+   * Position and counts change in one transaction, and each stream has only one such transaction at a time, so that
+   * several processes never count an event twice.
+   * @returns false if there is no chunk to add, or if another process is adding to the stream
    */
   append(
     { stream, created }: { readonly stream: string; readonly created: string },
-    read: (after: number) => Promise<IndexBatch | null>,
+    read: (after: number) => Promise<IndexBatch>,
   ): Promise<boolean> {
     return this.dataSource.transaction(async (manager) => {
       const [{ locked } = { locked: false }] = await manager.query<{ locked: boolean }[]>(
@@ -85,7 +88,8 @@ export class AuditIndexStore {
         order: { lastSequence: 'DESC' },
       });
       const batch = await read(Number(last?.lastSequence ?? 0));
-      if (batch === null) return false;
+      await addRefused(manager, batch.refused);
+      if (batch.chunks.length === 0) return false;
       await addCounts(manager, batch.counts);
       await manager.insert(
         AuditChunkEntity,
@@ -186,7 +190,7 @@ export class AuditIndexStore {
     );
   }
 
-  /** Deletes chunks and counts of events that are no longer in the trail. */
+  /** Deletes what the index has of events that are no longer in the trail, and refused requests older than a month. */
   async prune(
     streams: readonly { readonly stream: string; readonly created: string; readonly firstSequence: number }[],
     before: Date,
@@ -198,7 +202,11 @@ export class AuditIndexStore {
            (SELECT max(last_sequence) FROM audit_chunks WHERE stream = $1 AND stream_created = $2)))`,
         [stream, created, firstSequence],
       );
-    await this.repeat(`done AS (DELETE FROM audit_counts WHERE ${some('hour < $1')} RETURNING 1)`, before);
+    for (const [table, old] of [
+      ['audit_counts', 'hour < $1'],
+      ['refused_requests', `at < greatest($1, now() - interval '${REFUSED_DAYS} days')`],
+    ] as const)
+      await this.repeat(`done AS (DELETE FROM ${table} WHERE ${some(old, table)} RETURNING 1)`, before);
   }
 
   /** Merges hourly rows before `before` into one row per day, at its first hour, because most rows are old. */
@@ -231,8 +239,8 @@ const COLUMNS = 'client_id, hour, type, "check", error, count, first_at, last_at
 
 const IS_LATER_HOUR = "(hour AT TIME ZONE 'UTC')::time <> '00:00'";
 
-const some = (condition: string) =>
-  `ctid = ANY(ARRAY(SELECT ctid FROM audit_counts WHERE ${condition} LIMIT 10000))`;
+const some = (condition: string, table = 'audit_counts') =>
+  `ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT 10000))`;
 
 const ADD = `ON CONFLICT (client_id, hour, type, "check", error) DO UPDATE
        SET count = known.count + excluded.count,

@@ -48,6 +48,7 @@ beforeEach(async () => {
   await createTrail(services.natsUrl, { days: 2, megabytes: 64, replicas: 1 });
   await sql('DELETE FROM audit_chunks');
   await sql('DELETE FROM audit_counts');
+  await sql('DELETE FROM refused_requests');
 });
 
 afterAll(async () => {
@@ -416,5 +417,92 @@ describe('the indexer', () => {
     expect(await indexer.indexNew()).toBe(false);
     expect(await indexer.indexNew(Date.now() + 61 * 60_000)).toBe(true);
     expect(await counted()).toBe(60);
+  });
+});
+
+describe('the refused requests of an application', () => {
+  const REFUSED = {
+    type: 'request.refused',
+    check: 'redirect_uri_mismatch',
+    error: 'invalid_grant',
+    client_id: CLIENT,
+    reference: 'Zs0aPq81mT3x',
+  } as const satisfies AuditRecord;
+  const stored = () => sql<Record<string, unknown>>('SELECT * FROM refused_requests ORDER BY cause DESC, id');
+
+  it('are stored without waiting for a chunk, and once', async () => {
+    const [event] = await store('token', [REFUSED]);
+    await indexer.indexNew();
+    expect(await stored()).toMatchObject([
+      {
+        client_id: CLIENT,
+        event: `token.${event?.id}`,
+        reference: 'Zs0aPq81mT3x',
+        cause: 'redirect_uri_mismatch',
+      },
+    ]);
+    await store('token', [{ ...REFUSED, reference: 'Other0000000' }]);
+    await indexer.indexNew();
+    await indexer.indexNew(Date.now() + 61 * 60_000);
+    expect(await stored()).toHaveLength(2);
+  });
+
+  it('have no user, address or value of another client', async () => {
+    const detail = {
+      sent: 'https://a.example/',
+      expected: ['https://a.example', 'nul\u0000'],
+      trace_id: 'TRACE',
+      diagnosis: 'COOKIE',
+      user_id: 77,
+    };
+    await store('token', [
+      { ...REFUSED, user_id: 77, address: '192.0.2.7', user_agent: 'AGENT', detail },
+      { ...REFUSED, check: 'other_client', detail: { expected: OTHER } },
+    ]);
+    await store('authorize', [
+      { type: 'login.refused', check: 'password_wrong', client_id: CLIENT, user_id: 77 },
+    ]);
+    await indexer.indexNew();
+    const rows = await stored();
+    expect(rows.map((row) => row['detail'])).toEqual([
+      { sent: 'https://a.example/', expected: ['https://a.example', 'nul'] },
+      {},
+    ]);
+    expect(JSON.stringify(rows)).not.toMatch(/77|192\.0\.2|AGENT|TRACE|COOKIE|sc_bbbb/);
+  });
+
+  it('include calls of an API, which name only the grant', async () => {
+    const user = `(SELECT min(id) FROM users)`;
+    await sql(
+      `INSERT INTO users (email, username, name) VALUES ('u@example.com', 'u', 'U') ON CONFLICT DO NOTHING`,
+    );
+    await sql(
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
+       SELECT $1, ${user}, $2, '', '', now() + interval '1 day', '1 day' ON CONFLICT DO NOTHING`,
+      [GRANT, CLIENT],
+    );
+    await store('resource', [{ ...REFUSED, client_id: undefined as never, grant_id: GRANT }]);
+    await indexer.indexNew();
+    expect(await stored()).toMatchObject([{ client_id: CLIENT }]);
+  });
+
+  it('are at most 1,000 an hour', async () => {
+    for (let n = 0; n < 12; n++)
+      await store(
+        'token',
+        Array.from({ length: 100 }, () => REFUSED),
+      );
+    await indexer.indexNew();
+    expect(await stored()).toHaveLength(1_000);
+    expect(await counted()).toBe(1_000);
+  });
+
+  it('are deleted after 30 days', async () => {
+    await store('token', [REFUSED], new Date(Date.now() - 31 * 86_400_000));
+    await store('token', [REFUSED]);
+    await indexer.indexNew();
+    expect(await stored()).toHaveLength(2);
+    await indexer.prune(Date.now() - 60 * 86_400_000);
+    expect(await stored()).toHaveLength(1);
   });
 });

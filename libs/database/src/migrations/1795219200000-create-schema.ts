@@ -25,7 +25,7 @@ export class CreateSchema1795219200000 implements MigrationInterface {
     await dropOwners(runner);
     await dropEvents(runner);
     await runner.query(`
-      DROP TABLE usage_days, audit_counts, audit_chunks, deleted_identities, token_keys, resource_servers, grants, console_invitations, users,
+      DROP TABLE usage_days, refused_requests, audit_counts, audit_chunks, deleted_identities, token_keys, resource_servers, grants, console_invitations, users,
         client_logos, client_secrets, clients, subject_sectors`);
     await runner.query(`
       DROP FUNCTION revoke_oldest_grants, identity_was_deleted, deleted_identity, grants_need_user, grants_stay_revoked,
@@ -393,6 +393,25 @@ async function createAuditIndex(runner: QueryRunner): Promise<void> {
   // Finds the refusals of the last day among the other events.
   await runner.query(`
     CREATE INDEX audit_counts_refusals ON audit_counts (hour) WHERE "check" <> '' OR error <> ''`);
+  await runner.query(`
+    CREATE TABLE refused_requests (
+      id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      client_id   text NOT NULL,
+      event       text NOT NULL,
+      at          timestamptz NOT NULL,
+      reference   text,
+      cause       text NOT NULL,
+      error       text NOT NULL,
+      status      integer,
+      request     text,
+      description text NOT NULL,
+      detail      jsonb NOT NULL
+    )`);
+  await runner.query('CREATE UNIQUE INDEX refused_requests_event ON refused_requests (client_id, event)');
+  await runner.query('CREATE INDEX refused_requests_client ON refused_requests (client_id, at, id)');
+  await runner.query('CREATE INDEX refused_requests_cause ON refused_requests (client_id, cause, at, id)');
+  await runner.query('CREATE INDEX refused_requests_reference ON refused_requests (client_id, reference)');
+  await runner.query('CREATE INDEX refused_requests_at ON refused_requests (at)');
   // One row per day in UTC, whose last count is at `counted_at`.
   await runner.query(`
     CREATE TABLE usage_days (

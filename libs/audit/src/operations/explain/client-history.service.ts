@@ -154,7 +154,12 @@ async function summaryOfTrail(
   return summary.build();
 }
 
-function periodsOf(counts: readonly EventCount[], unit: Unit, since: number, now: number): HistoryPeriod[] {
+export function periodsOf(
+  counts: readonly EventCount[],
+  unit: Unit,
+  since: number,
+  now: number,
+): HistoryPeriod[] {
   const periods: HistoryPeriod[] = [];
   for (let start = since; start <= now; start = nextStart(unit, start)) {
     const inPeriod = counts.filter((count) => count.start.getTime() === start);

@@ -8,6 +8,8 @@ import { redirectUriText } from '#error-guide/protocol-texts.js';
 import { describeReview, type Review as Found, type Reviews } from '#error-guide/reviews.js';
 import { textsOf } from './comparison.js';
 
+type KnownClient = Omit<ClientWithSecrets, 'secrets'>;
+
 export interface Remedy {
   readonly party: Party;
   readonly action: string;
@@ -17,7 +19,7 @@ export interface Remedy {
 
 export interface Registration {
   /** Null for a client that is not registered; undefined if no event names a client, or PostgreSQL does not answer. */
-  readonly client: ClientWithSecrets | null | undefined;
+  readonly client: KnownClient | null | undefined;
   readonly scopes: readonly string[] | null;
 }
 
@@ -57,7 +59,7 @@ function found<Id extends keyof Reviews>(
 /** @returns values for the commands, or a state that needs no command */
 function reviewOf(
   event: AuditEvent,
-  client: ClientWithSecrets | null | undefined,
+  client: KnownClient | null | undefined,
   scopes: readonly string[] | null,
 ): Result {
   if (client === undefined) return found('registration_unknown');
@@ -66,7 +68,7 @@ function reviewOf(
 }
 
 type Review = (
-  client: ClientWithSecrets,
+  client: KnownClient,
   detail: NonNullable<AuditEvent['detail']>,
   scopes: readonly string[] | null,
 ) => Result;
@@ -88,10 +90,7 @@ const REVIEWS: ReadonlyMap<string | undefined, Review> = new Map<string, Review>
   ['client_disabled', enabled],
 ]);
 
-function redirectUri(
-  client: ClientWithSecrets,
-  { redirect_uri: uri }: Readonly<Record<string, unknown>>,
-): Result {
+function redirectUri(client: KnownClient, { redirect_uri: uri }: Readonly<Record<string, unknown>>): Result {
   if (typeof uri !== 'string') return found('redirect_uri_missing');
   if (isRegistered(uri, client)) return found('address_registered');
   const problem = registrationProblem(uri, client);
@@ -102,7 +101,7 @@ function redirectUri(
 }
 
 function postLogoutRedirectUri(
-  client: ClientWithSecrets,
+  client: KnownClient,
   { post_logout_redirect_uri: uri }: Readonly<Record<string, unknown>>,
 ): Result {
   const registered = client.postLogoutRedirectUris;
@@ -115,11 +114,7 @@ function postLogoutRedirectUri(
   return { post_logout_redirect_uris: [...registered, uri] };
 }
 
-function scope(
-  client: ClientWithSecrets,
-  requested: readonly string[],
-  scopes: readonly string[] | null,
-): Result {
+function scope(client: KnownClient, requested: readonly string[], scopes: readonly string[] | null): Result {
   const missing = requested.filter((name) => !client.scopes.includes(name));
   if (missing.length === 0) return found('scopes_registered');
   const own = missing.filter(isAdminScope);
@@ -130,7 +125,7 @@ function scope(
   return { scope: known.join(' ') };
 }
 
-function enabled({ disabledAt }: ClientWithSecrets): Result {
+function enabled({ disabledAt }: KnownClient): Result {
   return disabledAt === null ? found('enabled') : {};
 }
 

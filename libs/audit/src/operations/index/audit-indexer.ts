@@ -4,6 +4,7 @@ import { parseEvents } from '../../read-events.js';
 import type { AuditReader, AuditStreamState, StoredMessage } from '../../reader.js';
 import { AuditIndexStore, type IndexBatch } from '../../index/audit-index.store.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
+import { refusedOf } from './refused-requests.js';
 import { AuditTrail } from '#operations/audit-trail.js';
 import { countsOf, linesOf, startOf, type StoredEvent, timeOf } from './page-of-events.js';
 
@@ -65,7 +66,10 @@ export class AuditIndexer {
       if (chunks.length === 0 && now - since >= MAX_AGE_MS) chunks.push(messages);
       if (chunks.length > 0) return batchOf(chunks);
       this.waiting.set(name, { last, since });
-      return null;
+      // Owners read refused requests from the index only, so these do not wait for a chunk.
+      const known = waiting?.last ?? 0;
+      const unseen = messages.filter(({ sequence }) => sequence > known);
+      return { chunks: [], counts: [], refused: refusedOf(eventsOf(unseen)) };
     });
   }
 }
@@ -106,15 +110,12 @@ function chunksOf(messages: readonly StoredMessage[]): (readonly StoredMessage[]
 function batchOf(chunks: readonly (readonly StoredMessage[])[]): IndexBatch {
   const read = chunks.map((messages) => ({
     messages,
-    events: messages.flatMap(({ data, subject, storedAt }) =>
-      parseEvents(Buffer.from(data).toString(), subject).map((event): StoredEvent => ({ event, storedAt })),
-    ),
+    events: eventsOf(messages),
   }));
+  const all = read.flatMap(({ events }) => events);
   return {
-    counts: countsOf(
-      read.flatMap(({ events }) => events),
-      'hour',
-    ),
+    counts: countsOf(all, 'hour'),
+    refused: refusedOf(all),
     chunks: read.flatMap(({ messages, events }) => {
       const [first, last] = [messages[0], messages.at(-1)];
       if (!first || !last) return [];
@@ -129,4 +130,10 @@ function batchOf(chunks: readonly (readonly StoredMessage[])[]): IndexBatch {
       };
     }),
   };
+}
+
+function eventsOf(messages: readonly StoredMessage[]): StoredEvent[] {
+  return messages.flatMap(({ data, subject, storedAt }) =>
+    parseEvents(Buffer.from(data).toString(), subject).map((event): StoredEvent => ({ event, storedAt })),
+  );
 }

@@ -44,17 +44,16 @@ export function countsOf(events: readonly StoredEvent[], unit: Unit): NewCount[]
   const counts = new Map<string, NewCount>();
   for (const stored of events) {
     if (!TYPE.test(stored.event.type)) continue;
-    const { client_id: client = '', grant_id: grant = '', ...event } = stored.event;
+    const { client_id: client = '', ...event } = stored.event;
     const clientId = isClientId(client) ? client : null;
-    const grantId = clientId === null && client === '' && isClientId(grant) ? grant : null;
-    const [check, error] = [named(event.check), named(event.error)];
+    const grantId = grantOf(stored.event);
+    const { check, error, reference } = causeOf(event);
     if (clientId === null && (grantId === null || check + error === '')) continue;
     const time = timeOf(stored);
     const start = startOf(unit, time);
     const key = [clientId, grantId, start, event.type, check, error].join('\n');
     const before = counts.get(key);
     const isLatest = !before || before.last.getTime() <= time;
-    const reference = REFERENCE.test(event.reference ?? '') ? (event.reference ?? null) : null;
     counts.set(key, {
       clientId,
       grantId,
@@ -72,6 +71,20 @@ export function countsOf(events: readonly StoredEvent[], unit: Unit): NewCount[]
 }
 
 const named = (text = ''): string => (NAME.test(text) ? text : '');
+
+/** Returns the grant of an event without a client; null for any other event. */
+export function grantOf({ client_id: client = '', grant_id: grant = '' }: AuditEvent): string | null {
+  return client === '' && isClientId(grant) ? grant : null;
+}
+
+/** Returns texts that PostgreSQL accepts; empty if absent. */
+export function causeOf({ check, error, reference = '' }: Pick<AuditEvent, 'check' | 'error' | 'reference'>) {
+  return {
+    check: named(check),
+    error: named(error),
+    reference: REFERENCE.test(reference) ? reference : null,
+  };
+}
 
 export const END_OF_TIME = new Date('9999-01-01');
 

@@ -1,0 +1,221 @@
+import type { HistoryPeriod } from '#audit/operations/explain/client-history.service.js';
+import type { Difference } from '#audit/operations/explain/comparison.js';
+import type { ExplainedRefusal, RefusedHistory } from '#audit/operations/refused/refused-request.service.js';
+import type { OwnedClient } from '#clients/owners/owned-client.store.js';
+import { columnChart, legend } from '#pages/column-chart.js';
+import {
+  button,
+  facts,
+  guideText,
+  numbers,
+  pageLinks,
+  problemBox,
+  selectField,
+  table,
+  textField,
+} from '#pages/components.js';
+import type { Page } from '#pages/page.responder.js';
+import type { ListPage } from '#platform/postgres/list-page.js';
+import { html, type Html } from '#ui/html.js';
+import type { Translator } from '../ui/i18n/translator.js';
+import { backLink, inEnglish, pathOf, timeOf, type Viewer } from '../ui/parts.js';
+
+export const FILTERS = ['reference', 'cause', 'since', 'until'] as const;
+
+export type RefusedQuery = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
+
+export interface ActivityView extends Viewer {
+  readonly client: OwnedClient;
+  readonly query: RefusedQuery;
+  readonly histories: readonly RefusedHistory[];
+  /** Null if the query is invalid. */
+  readonly refused: ListPage<ExplainedRefusal> | null;
+}
+
+export function activityPage(view: ActivityView): Page {
+  const { translator, client, query, histories, refused } = view;
+  const path = pathOf(client.clientId, 'activity');
+  return {
+    title: translator.text('activity.title'),
+    status: refused ? 200 : 400,
+    section: '/',
+    content: html`
+      ${backLink(client)}
+      <p>${translator.text('activity.hint')}</p>
+      ${histories.map((history) => chart(translator, history))}
+      <h2>${translator.text('refused.title')}</h2>
+      <p>${translator.text('refused.hint')}</p>
+      ${refused === null && problemBox([translator.text('refused.invalid')])} ${filterForm(view, path)}
+      ${
+        refused &&
+        table(
+          translator.text('refused.title'),
+          [
+            translator.text('history.time'),
+            translator.text('refused.cause'),
+            translator.text('refused.request'),
+            translator.text('refused.reference'),
+          ],
+          refused.items.map(({ id, request, explanation }) => [
+            timeOf(translator, request.createdAt),
+            html`<a href="${path}/${id}">${inEnglish(translator, explanation.title ?? request.cause)}</a>
+              <code>${request.cause}</code>`,
+            html`<code>${request.request}</code>`,
+            html`<code>${request.reference}</code>`,
+          ]),
+          translator.text('refused.none'),
+        )
+      }
+      ${
+        refused &&
+        pageLinks(path, query, refused, {
+          pages: translator.text('pages.title'),
+          previous: translator.text('pages.previous'),
+          next: translator.text('pages.next'),
+        })
+      }
+    `,
+  };
+}
+
+function filterForm({ translator, query, histories }: ActivityView, path: string): Html {
+  const causes = new Set(
+    histories.flatMap(({ groups }) => groups.map(({ check, error }) => check ?? error ?? '')),
+  );
+  if (query.cause !== undefined) causes.add(query.cause);
+  const field = (name: (typeof FILTERS)[number]) => ({
+    name,
+    label: translator.text(`refused.${name}`),
+    value: query[name] ?? '',
+  });
+  return html`<form method="get" action="${path}" class="filter" role="search">
+    ${textField(field('reference'))}
+    ${selectField(field('cause'), [
+      { value: '', text: translator.text('refused.all') },
+      ...[...causes].sort().map((cause) => ({ value: cause, text: cause })),
+    ])}
+    ${textField({ ...field('since'), type: 'datetime-local' })}
+    ${textField({ ...field('until'), type: 'datetime-local' })}
+    ${button(translator.text('refused.show'), 'even')}
+  </form>`;
+}
+
+function chart(translator: Translator, { unit, periods }: RefusedHistory): Html {
+  const isDay = unit === 'day';
+  const nameOf = ({ start }: HistoryPeriod) =>
+    isDay ? translator.date(new Date(start), 'UTC') : translator.time(new Date(start));
+  const series = [
+    {
+      title: translator.text('activity.succeeded'),
+      look: 'issued',
+      count: ({ issued, refreshed }: HistoryPeriod) => issued + refreshed,
+    },
+    {
+      title: translator.text('activity.refused'),
+      look: 'refused',
+      count: ({ refused }: HistoryPeriod) => Object.values(refused).reduce((sum, count) => sum + count, 0),
+    },
+  ];
+  return columnChart({
+    id: `chart-${unit}`,
+    title: translator.text(isDay ? 'activity.days' : 'activity.hours'),
+    description: translator.text('activity.chart'),
+    peak: (count) => translator.text('activity.peak', { count }),
+    columns: periods.map((period) => ({
+      name: nameOf(period),
+      bars: series.map(({ look, count }) => ({ look, count: count(period) })),
+    })),
+    below: html`<ul class="plain legend">
+        ${series.map(({ title, look }) => legend(title, look))}
+      </ul>
+      ${numbers(
+        translator.text('activity.numbers'),
+        [
+          translator.text(isDay ? 'activity.day' : 'activity.hour'),
+          ...series.map(({ title }) => ({ title, isNumber: true }) as const),
+        ],
+        periods.map((period) => [nameOf(period), ...series.map(({ count }) => count(period))]),
+        translator.text('refused.none_yet'),
+      )}`,
+  });
+}
+
+/** Explains a request, as `operator explain` does, to the developer of the application. */
+export function refusalPage(
+  { translator }: Viewer,
+  client: OwnedClient,
+  { request, explanation }: ExplainedRefusal,
+): Page {
+  const { title, meaning, comparison, remedies } = explanation;
+  const own = remedies.filter(({ party }) => party === 'application');
+  const others = remedies.flatMap(({ party, action }) =>
+    party === 'application' ? [] : [{ party, action }],
+  );
+  const english = (text: string) => inEnglish(translator, guideText(text));
+  return {
+    title: translator.text('refused.one'),
+    section: '/',
+    content: html`
+      <p>
+        <a href="${pathOf(client.clientId, 'activity')}">${translator.text('activity.title')}</a>
+      </p>
+      <h2>${english(title ?? request.cause)}</h2>
+      ${meaning !== null && meaning !== '' && html`<p>${english(meaning)}</p>`}
+      ${
+        own.length > 0 &&
+        html`<h3>${translator.text('refused.yours')}</h3>
+          <ul>
+            ${own.map(({ action }) => html`<li>${english(action)}</li>`)}
+          </ul>`
+      }
+      ${
+        own.length === 0 &&
+        others.length > 0 &&
+        html`<h3>${translator.text('refused.others')}</h3>
+          <ul>
+            ${others.map(({ party, action }) => html`<li>${translator.text(`refused.${party}`)}: ${english(action)}</li>`)}
+          </ul>`
+      }
+      ${facts([
+        [translator.text('history.time'), timeOf(translator, request.createdAt)],
+        [translator.text('refused.cause'), html`<code>${request.cause}</code>`],
+        [
+          translator.text('refused.response'),
+          html`<code>${[request.status, request.error].filter(Boolean).join(' ')}</code>`,
+        ],
+        [
+          translator.text('refused.request'),
+          request.request !== null && html`<code>${request.request}</code>`,
+        ],
+        [
+          translator.text('refused.description'),
+          request.description !== '' && inEnglish(translator, request.description),
+        ],
+        [
+          translator.text('refused.reference'),
+          request.reference !== null && html`<code>${request.reference}</code>`,
+        ],
+      ])}
+      ${
+        comparison.values.length > 0 &&
+        html`<h3>${translator.text('refused.values')}</h3>
+          ${facts(comparison.values.map(({ name, value }) => [inEnglish(translator, name), html`<code>${value}</code>`]))}
+          ${comparison.differences.map((difference) => compared(translator, difference))}`
+      }
+    `,
+  };
+}
+
+function compared(translator: Translator, { parts }: Difference): Html {
+  return html`<p>
+    ${translator.text('refused.difference')}
+    <code
+      >${parts.map(({ text, only }) =>
+        only === undefined ? text : only === 'sent' ? html`<ins>${text}</ins>` : html`<del>${text}</del>`,
+      )}</code
+    ><br /><span class="quiet"
+      ><ins>${translator.text('refused.only_sent')}</ins>
+      <del>${translator.text('refused.only_expected')}</del></span
+    >
+  </p>`;
+}
