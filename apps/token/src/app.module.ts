@@ -31,6 +31,7 @@ import { TokenIntrospectionModule } from './introspection/token-introspection.mo
 import { MetadataModule } from './metadata/metadata.module.js';
 import { errorBody, OAuthErrorFilter } from './oauth-error.filter.js';
 import { ParModule } from './par/par.module.js';
+import { RequestCounterStore } from './request-counter.store.js';
 import { RevocationModule } from './revocation/revocation.module.js';
 import { UserChangesModule } from './user-changes/user-changes.module.js';
 import { TokenModule } from './token/token.module.js';
@@ -113,12 +114,14 @@ class CoreModule {
         { provide: ScopeCatalogue, useValue: scopes.value },
         { provide: SigningKeys, useValue: configuration.signingKeys },
         { provide: CLOCK, useValue: Date.now },
+        RequestCounterStore,
       ],
       exports: [
         TokenConfiguration,
         ScopeCatalogue,
         SigningKeys,
         CLOCK,
+        RequestCounterStore,
         GrantsModule,
         DatabaseModule,
         RedisModule,

@@ -55,9 +55,10 @@ export const EVENT_CHECKS = {
     application: 'Correct the members.',
   },
   event_limit_exceeded: {
-    title: 'The application requests verification events too often',
-    meaning: 'A stream sends one verification event in `min_verification_interval` seconds.',
-    application: 'Wait as long as `Retry-After` says.',
+    title: 'The application sends too many requests for its event stream',
+    meaning:
+      'An application may send 600 requests in a minute, and request one verification event in `min_verification_interval` seconds.',
+    application: 'Wait as long as `Retry-After` says. A poll returns up to 100 events.',
   },
   event_delayed: {
     title: 'The application did not accept an event yet',
@@ -93,6 +94,8 @@ export const EVENT_DESCRIPTIONS: Descriptions<EventReasons> = {
   event_subject_invalid: 'subject must be {"format": "iss_sub", "iss": this issuer, "sub": the id of a user}',
   event_subjects_exceeded: 'the stream has 10,000 removed subjects, which is the limit',
   event_poll_malformed: 'maxEvents must be a number, ack a list of at most 1,000 jti, and setErrs an object',
-  event_limit_exceeded: ({ retryAfter }) =>
+  event_limit_exceeded: ({ max, retryAfter }) =>
+    `more than ${max} requests for the event stream in a minute; retry in ${retryAfter} s`,
+  'event_limit_exceeded.verification': ({ retryAfter }) =>
     `verification events are requested too often; retry in ${retryAfter} s`,
 };

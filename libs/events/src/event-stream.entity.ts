@@ -45,6 +45,8 @@ export class EventStreamEntity {
   /** Time of the first of consecutive failed pushes; null after a success. */
   @Column({ name: 'failing_since', type: 'timestamptz', nullable: true }) failingSince: Date | null;
   @Column({ type: 'integer', default: 0 }) failures: number;
+  /** True if the receiver took long for its latest answer. */
+  @Column({ type: 'boolean', default: false }) slow: boolean;
   @Column({ name: 'due_at', type: 'timestamptz', default: () => 'now()' }) dueAt: Date;
   @Column({ name: 'leased_until', type: 'timestamptz', default: '-infinity' }) leasedUntil: Date;
   @Column({ name: 'verified_at', type: 'timestamptz', default: '-infinity' }) verifiedAt: Date;
@@ -65,6 +67,7 @@ export class ExcludedSubjectEntity {
 /** An event for one stream: waiting, then finished. */
 @Entity('events')
 @Index('events_outstanding', ['streamId', 'id'], { where: 'outcome IS NULL' })
+@Index('events_about_client', ['streamId'], { where: 'outcome IS NULL AND user_id IS NULL' })
 @Index('events_stream', ['streamId', 'id'])
 @Index('events_jti', ['jti'], { unique: true })
 @Index('events_age', ['createdAt'])

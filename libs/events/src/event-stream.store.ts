@@ -18,6 +18,25 @@ export interface StreamSettings {
 
 type StreamChange = Partial<StreamSettings> & Pick<StreamSettings, 'eventsRequested'>;
 
+/** Right of one process to push the events of a stream. Another process continues after the end of the lease. */
+export interface Lease {
+  readonly id: string;
+  readonly clientId: string;
+  readonly isLogout: boolean;
+  readonly isSlow: boolean;
+  /** In milliseconds, like `Date`. No other lease of the stream has the same end. */
+  readonly until: Date;
+}
+
+export type HeldStream = EventStream & { readonly isDisabled: boolean; readonly isExcluded: boolean };
+
+export interface FailedAttempt {
+  readonly endpointUrl: string | null;
+  /** True if the receiver has accepted another event since the lease began. */
+  readonly isFirst: boolean;
+  readonly isSlow: boolean;
+}
+
 export interface PushReceiver {
   readonly endpointUrl: string;
   readonly authorizationHeader?: Buffer | null | undefined;
@@ -183,64 +202,92 @@ export class EventStreamStore {
     return affected === 1;
   }
 
+  /** Leases streams with events to send, so that one process at a time sends the events of a stream, in order. */
+  leaseDue(limit: number, seconds: number, isSlow: boolean): Promise<Lease[]> {
+    return this.dataSource.query(
+      `WITH leased AS (
+         UPDATE event_streams SET leased_until = date_trunc('milliseconds', now()) + make_interval(secs => $2)
+         WHERE id IN (
+           SELECT s.id FROM event_streams s JOIN clients c ON c.client_id = s.client_id
+           WHERE s.delivery <> 'poll' AND s.status = 'enabled' AND s.due_at <= now() AND s.leased_until < now()
+             AND s.slow = $3 AND EXISTS (SELECT FROM events e WHERE e.stream_id = s.id AND e.outcome IS NULL)
+             AND (c.disabled_at IS NULL OR s.delivery = 'logout' OR EXISTS (
+               SELECT FROM events e WHERE e.stream_id = s.id AND e.outcome IS NULL AND e.user_id IS NULL))
+           ORDER BY s.due_at LIMIT $1 FOR NO KEY UPDATE OF s SKIP LOCKED
+         )
+         RETURNING id, client_id, delivery, slow, leased_until
+       )
+       SELECT id, client_id AS "clientId", delivery = 'logout' AS "isLogout", slow AS "isSlow", leased_until AS until
+       FROM leased`,
+      [limit, seconds, isSlow],
+    );
+  }
+
   /**
-   * Leases streams with events to send, so that one process at a time sends the events of a stream, in order.
-   * Another process continues after the lease of a process that died.
+   * Reads what may have changed since the lease began.
+   * @param subject subject of the next event; null for an event about the client
+   * @returns null if the lease has ended, or if the stream no longer pushes
    */
-  leaseDue(limit: number, leaseSeconds: number): Promise<EventStream[]> {
-    return this.streams.manager.transaction(async (manager) => {
-      const due = await manager
-        .createQueryBuilder(EventStreamEntity, 'stream')
-        .addSelect('stream.authorizationHeader')
-        .where("stream.delivery <> 'poll' AND stream.status = 'enabled'")
-        .andWhere('stream.dueAt <= now() AND stream.leasedUntil < now()')
-        .andWhere('EXISTS (SELECT FROM events e WHERE e.stream_id = stream.id AND e.outcome IS NULL)')
-        .orderBy('stream.dueAt')
-        .limit(limit)
-        .setLock('for_no_key_update')
-        .setOnLocked('skip_locked')
-        .getMany();
-      const leasedUntil = () => `now() + make_interval(secs => ${leaseSeconds})`;
-      if (due.length > 0)
-        await manager.update(
-          EventStreamEntity,
-          due.map(({ id }) => id),
-          { leasedUntil },
-        );
-      return due;
-    });
+  async held({ id, until }: Lease, subject: string | null): Promise<HeldStream | null> {
+    const { entities, raw } = await this.streams
+      .createQueryBuilder('stream')
+      .innerJoin('stream.client', 'client')
+      .addSelect('stream.authorizationHeader')
+      .addSelect('client.disabledAt IS NOT NULL', 'disabled')
+      .addSelect(
+        'EXISTS (SELECT FROM event_stream_subjects WHERE stream_id = stream.id AND subject = :subject)',
+        'excluded',
+      )
+      .where({ id, leasedUntil: until, status: 'enabled', delivery: Not('poll') })
+      .setParameters({ subject })
+      .getRawAndEntities<{ disabled: boolean; excluded: boolean }>();
+    const [stream, row] = [entities[0], raw[0]];
+    return stream && row
+      ? Object.assign(stream, { isDisabled: row.disabled, isExcluded: row.excluded })
+      : null;
   }
 
   private find(id: string): Promise<EventStream | null> {
     return this.streams.findOneBy({ id });
   }
 
-  /** Ends a lease after a success. */
-  async release(id: string): Promise<void> {
+  /** Ends a lease that has not ended. @param isSlow of the receiver's latest answer; null without an answer */
+  async release({ id, until }: Lease, isSlow: boolean | null): Promise<void> {
     await this.streams.update(
-      { id },
-      { leasedUntil: () => "'-infinity'", failingSince: null, failures: 0, dueAt: () => 'now()' },
+      { id, leasedUntil: until },
+      {
+        leasedUntil: () => "'-infinity'",
+        dueAt: () => 'now()',
+        ...(isSlow !== null && { slow: isSlow, failingSince: null, failures: 0 }),
+      },
     );
   }
 
-  /** Ends a lease after a failed attempt. @returns true if the receiver has failed for a day, and is paused now */
-  async releaseFailed(id: string): Promise<boolean> {
+  /**
+   * Ends a lease after a failed attempt. Counts the failure if the receiver is still the same.
+   * @returns true if the receiver has failed for a day, and is paused now
+   */
+  async releaseFailed(lease: Lease, { endpointUrl, isFirst, isSlow }: FailedAttempt): Promise<boolean> {
     const [row] = await this.dataSource.query<{ paused: boolean }[]>(
       `WITH failed AS (
-         SELECT id, coalesce(failing_since, now()) AS since, failures + 1 AS failures,
-                failing_since < now() - ${PAUSE_AFTER} AND status = 'enabled' AS paused
-         FROM event_streams WHERE id = $1 FOR NO KEY UPDATE
+         SELECT id, since, failures, since < now() - ${PAUSE_AFTER} AND status = 'enabled' AS paused
+         FROM (
+           SELECT id, status, CASE WHEN $5 THEN now() ELSE coalesce(failing_since, now()) END AS since,
+                  CASE WHEN $5 THEN 1 ELSE failures + 1 END AS failures
+           FROM event_streams WHERE id = $1 AND leased_until = $2 AND endpoint_url = $3 FOR NO KEY UPDATE
+         ) held
        ), released AS (
          UPDATE event_streams s
-         SET leased_until = '-infinity', failing_since = failed.since, failures = failed.failures,
+         SET leased_until = '-infinity', slow = $6, failing_since = failed.since, failures = failed.failures,
              due_at = now() + make_interval(secs => (${BACKOFF})[least(failed.failures, cardinality(${BACKOFF}))]),
              status = CASE WHEN failed.paused THEN 'paused' ELSE s.status END,
-             status_reason = CASE WHEN failed.paused THEN $2 ELSE s.status_reason END
+             status_reason = CASE WHEN failed.paused THEN $4 ELSE s.status_reason END
          FROM failed WHERE s.id = failed.id
        )
-       SELECT coalesce(paused, false) AS paused FROM failed`,
-      [id, PAUSED_BECAUSE_UNREACHABLE],
+       SELECT paused FROM failed`,
+      [lease.id, lease.until, endpointUrl, PAUSED_BECAUSE_UNREACHABLE, isFirst, isSlow],
     );
+    if (!row) await this.release(lease, null);
     return row?.paused ?? false;
   }
 }

@@ -33,9 +33,10 @@ export class EventStore {
     await this.events.insert({ streamId, type, details, txn: () => 'gen_random_uuid()' });
   }
 
-  /** Oldest first. */
-  outstanding(streamId: string, limit: number): Promise<StoredEvent[]> {
-    return this.events.find({ where: { streamId, outcome: IsNull() }, order: { id: 'ASC' }, take: limit });
+  /** Oldest first. @param aboutClient true for events about the client only */
+  outstanding(streamId: string, limit: number, aboutClient = false): Promise<StoredEvent[]> {
+    const where = { streamId, outcome: IsNull(), ...(aboutClient && { userId: IsNull() }) };
+    return this.events.find({ where, order: { id: 'ASC' }, take: limit });
   }
 
   hasOutstanding(streamId: string): Promise<boolean> {
@@ -55,6 +56,21 @@ export class EventStore {
       { outcome, answer, attempts: () => 'attempts + 1', finishedAt: () => 'now()' },
     );
     return affected ?? 0;
+  }
+
+  /** Finishes outstanding events that the receiver refuses. @returns their ids */
+  async refuse(streamId: string, errors: ReadonlyMap<string, string>): Promise<string[]> {
+    if (errors.size === 0) return [];
+    const rows = await this.dataSource.query<{ jti: string }[]>(
+      `WITH refused AS (
+         UPDATE events e SET outcome = 'refused', answer = given.err, attempts = attempts + 1, finished_at = now()
+         FROM unnest($2::uuid[], $3::text[]) AS given (jti, err)
+         WHERE e.stream_id = $1 AND e.jti = given.jti AND e.outcome IS NULL RETURNING e.jti
+       )
+       SELECT jti FROM refused`,
+      [streamId, [...errors.keys()], [...errors.values()]],
+    );
+    return rows.map(({ jti }) => jti);
   }
 
   async recordAttempt(jti: string, answer: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { generateClientSecret } from '#oauth/oauth-client.js';
 import { EventStore } from '#events/event.store.js';
-import { EventStreamStore } from '#events/event-stream.store.js';
+import { EventStreamStore, type Lease } from '#events/event-stream.store.js';
 import { type RequestableEvent, REQUESTABLE_EVENTS } from '#events/event-type.js';
 import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
 import { grantId } from '#grants/token-codec.js';
@@ -166,6 +166,25 @@ describe('the outbox', () => {
 });
 
 describe('events that wait', () => {
+  const RECEIVER = 'https://a.example/';
+  const FAILED = { endpointUrl: RECEIVER, isFirst: false, isSlow: false };
+
+  /** Creates a stream that pushes, with an event. */
+  async function pushed() {
+    const { clientId, streamId } = await listener();
+    await fixture.sql("UPDATE event_streams SET delivery = 'push', endpoint_url = $2 WHERE id = $1", [
+      streamId,
+      RECEIVER,
+    ]);
+    await fixture.store(EventStore).record(streamId, 'verification', {});
+    return { clientId, streamId };
+  }
+
+  async function leased(streamId: string): Promise<Lease> {
+    const leases = await fixture.store(EventStreamStore).leaseDue(100, 60, false);
+    return leases.find(({ id }) => id === streamId) as Lease;
+  }
+
   it('expire after a week, and are deleted after another one', async () => {
     const { clientId, events } = await listener();
     const { id } = await granted(clientId);
@@ -191,15 +210,9 @@ describe('events that wait', () => {
   });
 
   it('are pushed by one process at a time, and by another one after the lease', async () => {
-    const { clientId, streamId } = await listener();
+    const { streamId } = await pushed();
     const streams = fixture.store(EventStreamStore);
-    await fixture.sql(
-      "UPDATE event_streams SET delivery = 'push', endpoint_url = 'https://a.example/' WHERE id = $1",
-      [streamId],
-    );
-    const { id } = await granted(clientId);
-    await fixture.records.revoke(id, 'user');
-    const lease = async () => (await streams.leaseDue(100, 60)).map((stream) => stream.id);
+    const lease = async () => (await streams.leaseDue(100, 60, false)).map((leased) => leased.id);
     expect((await Promise.all([lease(), lease(), lease()])).flat()).toEqual([streamId]);
     expect(await lease()).toEqual([]);
     await fixture.sql("UPDATE event_streams SET leased_until = now() - interval '1 s' WHERE id = $1", [
@@ -208,9 +221,51 @@ describe('events that wait', () => {
     expect(await lease()).toEqual([streamId]);
   });
 
-  it('wait longer after each failure, and the stream is paused after a day', async () => {
-    const { streamId } = await listener();
+  it('are not released by a process whose lease has ended', async () => {
+    const { streamId } = await pushed();
+    const lease = () => leased(streamId);
+    const first = await lease();
+    await fixture.sql("UPDATE event_streams SET leased_until = now() - interval '1 s' WHERE id = $1", [
+      streamId,
+    ]);
+    const second = await lease();
     const streams = fixture.store(EventStreamStore);
+    await streams.release(first, false);
+    await fixture.sql("UPDATE event_streams SET failing_since = now() - interval '25 hours' WHERE id = $1", [
+      streamId,
+    ]);
+    expect(await streams.releaseFailed(first, FAILED)).toBe(false);
+    expect(await streams.held(first, null)).toBeNull();
+    expect(await streams.held(second, null)).toMatchObject({ status: 'enabled', failures: 0 });
+  });
+
+  it('a failure at an address that has changed meanwhile does not delay the new address', async () => {
+    const { streamId } = await pushed();
+    const lease = await leased(streamId);
+    await fixture.sql("UPDATE event_streams SET endpoint_url = 'https://b.example/' WHERE id = $1", [
+      streamId,
+    ]);
+    await fixture.store(EventStreamStore).releaseFailed(lease, FAILED);
+    expect(await leased(streamId)).toMatchObject({ id: streamId });
+  });
+
+  it('of a receiver that accepts some of them do not pause the stream', async () => {
+    const { streamId } = await pushed();
+    const lease = await leased(streamId);
+    await fixture.sql("UPDATE event_streams SET failing_since = now() - interval '25 hours' WHERE id = $1", [
+      streamId,
+    ]);
+    const accepted = { ...FAILED, isFirst: true };
+    expect(await fixture.store(EventStreamStore).releaseFailed(lease, accepted)).toBe(false);
+  });
+
+  it('wait longer after each failure, and the stream is paused after a day', async () => {
+    const { streamId } = await pushed();
+    const streams = fixture.store(EventStreamStore);
+    const fail = async () => {
+      await fixture.sql('UPDATE event_streams SET due_at = now() WHERE id = $1', [streamId]);
+      return streams.releaseFailed(await leased(streamId), FAILED);
+    };
     const wait = async () => {
       const [row] = await fixture.sql(
         'SELECT round(extract(epoch FROM due_at - now()))::integer AS seconds, status FROM event_streams WHERE id = $1',
@@ -219,13 +274,13 @@ describe('events that wait', () => {
       return row;
     };
     for (const seconds of [5, 30, 120, 600, 1800, 3600, 3600]) {
-      expect(await streams.releaseFailed(streamId)).toBe(false);
+      expect(await fail()).toBe(false);
       expect(await wait()).toEqual({ seconds, status: 'enabled' });
     }
     await fixture.sql("UPDATE event_streams SET failing_since = now() - interval '25 hours' WHERE id = $1", [
       streamId,
     ]);
-    expect(await streams.releaseFailed(streamId)).toBe(true);
+    expect(await fail()).toBe(true);
     expect(await wait()).toMatchObject({ status: 'paused' });
   });
 });

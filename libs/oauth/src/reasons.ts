@@ -302,7 +302,8 @@ export interface EventReasons {
   event_subject_invalid: null;
   event_subjects_exceeded: null;
   event_poll_malformed: null;
-  event_limit_exceeded: Retry;
+  event_limit_exceeded: Retry & { readonly max: number };
+  'event_limit_exceeded.verification': Retry;
 }
 
 /** Failures of the service itself. */

@@ -8,6 +8,7 @@ import type { ConsumeProofReply, ConsumeProofRequest } from '#messaging/contract
 import { KeyRing } from '#keys/key-ring.js';
 import { addressSite } from '#platform/http/client-address.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
+import { RequestCounterStore } from '../request-counter.store.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { ProofStore } from './proof.store.js';
 
@@ -30,6 +31,7 @@ export class DpopProofService {
     { DPOP_NONCE }: TokenConfiguration,
     keys: KeyRing,
     private readonly store: ProofStore,
+    private readonly counter: RequestCounterStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
     this.nonces = new DpopNonce(keys.nonceKeys, clock);
@@ -74,7 +76,7 @@ export class DpopProofService {
     const network = createHmac('sha256', this.key)
       .update(`dpop:${addressSite(address)}`)
       .digest('base64url');
-    const wait = await this.store.count(network, PROOF_LIMIT, this.ttlOf(expiresAt));
+    const wait = await this.counter.count('dpop-from', network, PROOF_LIMIT, this.ttlOf(expiresAt));
     if (wait > 0)
       throw OAuthError.tooManyRequests({ id: 'proof_limit_exceeded', retryAfter: Math.ceil(wait / 1000) });
   }

@@ -12,20 +12,28 @@ import { EventStore, type StoredEvent } from '#events/event.store.js';
 import {
   type EventStream,
   EventStreamStore,
+  type FailedAttempt,
+  type Lease,
   PAUSED_BECAUSE_UNREACHABLE,
 } from '#events/event-stream.store.js';
+import type { EventOutcome } from '#events/event-stream.entity.js';
+import { subjectOf } from '#oauth/openid/id-token.js';
 import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { BackgroundLoop } from '#platform/background-loop.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { OutsideFetchError } from '#platform/http/outside-http.js';
-import { messageOf } from '#platform/errors.js';
+import { DependencyUnavailableError, messageOf } from '#platform/errors.js';
 import { EventCounter } from './event-counter.js';
 import { type Attempt, SecurityEventDelivery } from './security-event-delivery.js';
 import { LogoutDelivery } from './logout-delivery.js';
-import { SecurityEventTokens } from './security-event-tokens.js';
 
-/** Streams that one process pushes at a time. A dead receiver occupies one of them for 5 seconds per attempt. */
-const MAX_STREAMS = 50;
+/**
+ * Streams that one process pushes at a time. Slow ones have their own places, so that they do not delay the others. A dead
+ * receiver occupies a place for 5 seconds per attempt.
+ */
+const PLACES = { quick: 40, slow: 10 } as const;
+/** A receiver whose latest answer took longer is slow. */
+const SLOW_MS = 1_000;
 const LEASE_S = 60;
 /** A process pushes for at most this time per lease, so that its last attempt ends before the lease. */
 const BUSY_MS = 45_000;
@@ -47,7 +55,8 @@ type Trouble = keyof typeof CHECKS;
 @Injectable()
 export class EventPushService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('events');
-  private readonly active = new Map<string, Promise<void>>();
+  private readonly quick = new Map<string, Promise<void>>();
+  private readonly slow = new Map<string, Promise<void>>();
   private readonly pushing: BackgroundLoop;
   private readonly expiry: BackgroundLoop;
   private isClosed = false;
@@ -56,7 +65,6 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
     private readonly streams: EventStreamStore,
     private readonly events: EventStore,
     private readonly clients: ClientStore,
-    private readonly tokens: SecurityEventTokens,
     private readonly keys: SigningKeys,
     private readonly pushes: SecurityEventDelivery,
     private readonly logouts: LogoutDelivery,
@@ -79,7 +87,7 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
     this.isClosed = true;
     this.expiry.stop();
     this.pushing.stop();
-    await Promise.all(this.active.values());
+    await Promise.all([...this.quick.values(), ...this.slow.values()]);
   }
 
   private async expire(): Promise<void> {
@@ -88,34 +96,58 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
   }
 
   private async pass(): Promise<void> {
-    const room = MAX_STREAMS - this.active.size;
-    if (room === 0) return;
-    for (const stream of await this.streams.leaseDue(room, LEASE_S)) {
-      const pushed = this.pushAll(stream)
+    await this.occupy(this.quick, PLACES.quick, false);
+    await this.occupy(this.slow, PLACES.slow, true);
+  }
+
+  private async occupy(active: Map<string, Promise<void>>, places: number, isSlow: boolean): Promise<void> {
+    if (active.size >= places) return;
+    for (const lease of await this.streams.leaseDue(places - active.size, LEASE_S, isSlow)) {
+      const pushed = this.pushAll(lease)
         .catch((error: unknown) => this.logger.error(`events wait: ${messageOf(error)}`))
-        .finally(() => this.active.delete(stream.id));
-      this.active.set(stream.id, pushed);
+        .finally(() => active.delete(lease.id));
+      active.set(lease.id, pushed);
     }
   }
 
-  private async pushAll(stream: EventStream): Promise<void> {
-    const client = await this.clients.find(stream.clientId);
-    const until = this.clock() + BUSY_MS;
+  private async pushAll(lease: Lease): Promise<void> {
+    const end = this.clock() + BUSY_MS;
+    let isSlow: boolean | null = null;
     for (;;) {
-      const batch = client ? await this.events.outstanding(stream.id, BATCH) : [];
-      if (!client || batch.length === 0) return this.streams.release(stream.id);
-      const { wanted, excluded } = await this.tokens.split(client, stream, batch);
-      await this.events.finish(stream.id, excluded, 'excluded', null);
-      this.counter.count('excluded', stream.delivery, excluded.length);
-      for (const event of wanted) {
-        if (this.isClosed || this.clock() > until) return this.streams.release(stream.id);
+      const client = await this.clients.find(lease.clientId);
+      // Events about users wait while the client is disabled, as they do for a client that polls.
+      const aboutClient = client?.disabledAt !== null && !lease.isLogout;
+      const batch = client ? await this.events.outstanding(lease.id, BATCH, aboutClient) : [];
+      if (!client || batch.length === 0) return this.streams.release(lease, isSlow);
+      for (const event of batch) {
+        if (this.isClosed || this.clock() > end) return this.streams.release(lease, isSlow);
+        const subject = event.userId === null ? null : subjectOf(client, event.userId);
+        const stream = await this.streams.held(lease, subject);
+        if (!stream) return this.streams.release(lease, isSlow);
+        const isExcluded = lease.isLogout ? stream.isDisabled : stream.isExcluded;
+        if (isExcluded) await this.finish(stream, event, 'excluded', null);
+        if (isExcluded || (stream.isDisabled && subject !== null)) continue;
+        const began = this.clock();
         const attempt = await this.send(client, stream, event);
-        this.counter.count(attempt.outcome, stream.delivery);
-        if (attempt.outcome === 'failed') return this.fail(stream, event, attempt);
-        await this.events.finish(stream.id, [event.jti], attempt.outcome, attempt.answer);
+        const isFirst = isSlow !== null;
+        isSlow = this.clock() - began > SLOW_MS;
+        if (attempt.outcome === 'failed')
+          return this.fail(lease, stream, event, attempt, { isFirst, isSlow });
+        await this.finish(stream, event, attempt.outcome, attempt.answer);
         if (attempt.outcome === 'refused') this.report('refused', stream, event, attempt);
+        if (isSlow && !lease.isSlow) return this.streams.release(lease, isSlow);
       }
     }
+  }
+
+  private async finish(
+    { id, delivery }: EventStream,
+    { jti }: StoredEvent,
+    outcome: EventOutcome,
+    answer: string | null,
+  ): Promise<void> {
+    await this.events.finish(id, [jti], outcome, answer);
+    this.counter.count(outcome, delivery);
   }
 
   private async send(client: Client, stream: EventStream, event: StoredEvent): Promise<Attempt> {
@@ -125,18 +157,31 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
       const delivery = stream.delivery === 'logout' ? this.logouts : this.pushes;
       return await delivery.send(client, stream, event);
     } catch (error) {
-      if (!(error instanceof OutsideFetchError)) throw error;
-      const isForbidden = error.reason === 'address_refused';
-      return { outcome: 'failed', answer: error.message.slice(0, 255), isForbidden };
+      // An outage of our own servers is not a failure of the receiver.
+      if (error instanceof DependencyUnavailableError) throw error;
+      if (error instanceof OutsideFetchError) {
+        const isForbidden = error.reason === 'address_refused';
+        return { outcome: 'failed', answer: error.message.slice(0, 255), isForbidden };
+      }
+      const { jti, type } = event;
+      this.logger.error({ jti, event: type, cause: messageOf(error), msg: 'event cannot be sent' });
+      return { outcome: 'failed', answer: 'an error of the service, which its log describes' };
     }
   }
 
-  private async fail(stream: EventStream, event: StoredEvent, attempt: Attempt): Promise<void> {
+  private async fail(
+    lease: Lease,
+    stream: EventStream,
+    event: StoredEvent,
+    attempt: Attempt,
+    how: Omit<FailedAttempt, 'endpointUrl'>,
+  ): Promise<void> {
+    this.counter.count('failed', stream.delivery);
     await this.events.recordAttempt(event.jti, attempt.answer);
-    const isPaused = await this.streams.releaseFailed(stream.id);
+    const isPaused = await this.streams.releaseFailed(lease, { endpointUrl: stream.endpointUrl, ...how });
     if (isPaused) return this.pause(stream, event, attempt);
     // Further failures usually have the same cause.
-    if (stream.failures === 0) this.report('delayed', stream, event, attempt);
+    if (stream.failures === 0 || how.isFirst) this.report('delayed', stream, event, attempt);
     else this.log('delayed', stream, event, attempt);
   }
 

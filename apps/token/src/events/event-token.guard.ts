@@ -11,9 +11,13 @@ import { CLOCK, type Clock } from '#platform/clock.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { DisabledClientsService } from '../introspection/disabled-clients.service.js';
+import { RequestCounterStore } from '../request-counter.store.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
 const SCOPE = 'events:scope';
+
+/** Requests of a client per minute. Polls for 60,000 events are among them. */
+export const MAX_REQUESTS = 600;
 
 /** Scope that a handler of the event API requires. */
 export const EventScope = (scope: string): MethodDecorator => SetMetadata(SCOPE, scope);
@@ -29,6 +33,7 @@ export class EventTokenGuard implements CanActivate {
     private readonly engine: GrantEngine,
     private readonly clients: DisabledClientsService,
     private readonly proofs: DpopProofService,
+    private readonly counter: RequestCounterStore,
     private readonly keys: SigningKeys,
     private readonly reflector: Reflector,
     private readonly configuration: TokenConfiguration,
@@ -38,7 +43,10 @@ export class EventTokenGuard implements CanActivate {
     this.verifier = new DpopVerifier({ lifetime, clockSkew, clock });
   }
 
-  /** @throws OAuthError not_found without ID_TOKEN_KEYS, which sign the events; invalid_token; insufficient_scope */
+  /**
+   * @throws OAuthError not_found without ID_TOKEN_KEYS, which sign the events; invalid_token; insufficient_scope; or with
+   * status 429
+   */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (this.keys.isEmpty) throw new OAuthError('not_found', 404, 'not_found.openid_provider');
     const request = context.switchToHttp().getRequest<EventRequest>();
@@ -58,8 +66,16 @@ export class EventTokenGuard implements CanActivate {
     if (!scope.split(' ').includes(required))
       throw challenged({ id: 'event_scope_insufficient', scope: required }, 403);
     if (proof) await this.consume(proof);
+    await this.count(grant.clientId);
     request.clientId = grant.clientId;
     return true;
+  }
+
+  private async count(clientId: string): Promise<void> {
+    const wait = await this.counter.count('event-requests', clientId, MAX_REQUESTS, 60_000);
+    if (wait === 0) return;
+    const retryAfter = Math.ceil(wait / 1000);
+    throw OAuthError.tooManyRequests({ id: 'event_limit_exceeded', max: MAX_REQUESTS, retryAfter });
   }
 
   private async verify({ headers, method, originalUrl }: EventRequest, accessToken: string) {

@@ -32,7 +32,7 @@ export class PollService {
       'poll',
       await this.events.finish(stream.id, acknowledged, 'delivered', null),
     );
-    for (const [jti, err] of refused) await this.refuse(stream, jti, err);
+    await this.refuse(stream, refused);
     if (maxEvents === 0 || stream.status !== 'enabled')
       return {
         sets: {},
@@ -49,17 +49,18 @@ export class PollService {
     return { sets: Object.fromEntries(sets), moreAvailable: found.length > maxEvents };
   }
 
-  /** RFC 8936 2.2: `setErrs` has the events that the client cannot use, which are final. */
-  private async refuse({ id, clientId }: EventStream, jti: string, err: string): Promise<void> {
-    const count = await this.events.finish(id, [jti], 'refused', err);
-    this.counter.count('refused', 'poll', count);
-    if (count > 0)
-      this.audit.record({
-        type: 'event.failed',
-        client_id: clientId,
-        check: 'event_refused',
-        detail: { jti, outcome: 'refused', failure: err },
-      });
+  /** RFC 8936 2.2: `setErrs` has the events that the client cannot use, which are final. Records one audit event. */
+  private async refuse({ id, clientId }: EventStream, errors: ReadonlyMap<string, string>): Promise<void> {
+    const refused = await this.events.refuse(id, errors);
+    this.counter.count('refused', 'poll', refused.length);
+    const [jti] = refused;
+    if (jti === undefined) return;
+    this.audit.record({
+      type: 'event.failed',
+      client_id: clientId,
+      check: 'event_refused',
+      detail: { jti, outcome: 'refused', failure: errors.get(jti), events: refused.length },
+    });
   }
 }
 
@@ -67,7 +68,8 @@ export class PollService {
 function readPoll(body: Parameters | undefined): {
   readonly maxEvents: number;
   readonly acknowledged: readonly string[];
-  readonly refused: readonly (readonly [jti: string, err: string])[];
+  /** Errors by `jti`. */
+  readonly refused: ReadonlyMap<string, string>;
 } {
   const {
     maxEvents = MAX_EVENTS,
@@ -86,7 +88,7 @@ function readPoll(body: Parameters | undefined): {
   return {
     maxEvents: Math.min(maxEvents as number, MAX_EVENTS),
     acknowledged: ack.filter(isUuid),
-    refused: errors.filter(([jti]) => isUuid(jti)).map(([jti, error]) => [jti, codeOf(error)]),
+    refused: new Map(errors.filter(([jti]) => isUuid(jti)).map(([jti, error]) => [jti, codeOf(error)])),
   };
 }
 

@@ -27,16 +27,12 @@ export class SecurityEventTokens {
     private readonly configuration: TokenConfiguration,
   ) {}
 
-  /** Separates events about subjects that the client has removed from the stream, and logouts of a disabled client. */
+  /** Separates events about subjects that the client has removed from the stream. */
   async split(
     client: Client,
     stream: EventStream,
     events: readonly StoredEvent[],
   ): Promise<{ readonly wanted: readonly StoredEvent[]; readonly excluded: readonly string[] }> {
-    if (stream.delivery === 'logout')
-      return client.disabledAt === null
-        ? { wanted: events, excluded: [] }
-        : { wanted: [], excluded: events.map(({ jti }) => jti) };
     const subjects = events.flatMap(({ userId }) =>
       userId === null ? [] : [subjectIn(client, stream, userId)],
     );

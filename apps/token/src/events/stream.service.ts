@@ -96,7 +96,10 @@ export class StreamService {
     const { id } = await this.find(clientId, idIn(body));
     const { state } = read(VerificationDto, body);
     if (!(await this.streams.takeVerification(id, VERIFICATION_INTERVAL)))
-      throw OAuthError.tooManyRequests({ id: 'event_limit_exceeded', retryAfter: VERIFICATION_INTERVAL });
+      throw OAuthError.tooManyRequests({
+        id: 'event_limit_exceeded.verification',
+        retryAfter: VERIFICATION_INTERVAL,
+      });
     await this.events.record(id, 'verification', state === undefined ? {} : { state });
   }
 

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose';
 import request from 'supertest';
 import { DataSource } from 'typeorm';
@@ -11,6 +13,7 @@ import { auditEvents } from '#test/support/audit-trail.js';
 import { REDIRECT_URI } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/keys.js';
 import { blocked, until } from '#test/support/until.js';
+import { MAX_REQUESTS } from '../../src/events/event-token.guard.js';
 import { useTokenApp } from '../support/use-token-app.js';
 
 const ISSUER = 'https://base.example.com';
@@ -27,16 +30,20 @@ interface Received {
   readonly set: string;
 }
 
-let receiver: { readonly url: string; readonly received: Received[]; answer: (received: Received) => number };
+let receiver: {
+  readonly url: string;
+  readonly received: Received[];
+  answer: (received: Received) => number | Promise<number>;
+};
 let close: () => void;
 
 beforeAll(async () => {
   const received: Received[] = [];
   const server = createServer((incoming, response) => {
-    void text(incoming).then((set) => {
+    void text(incoming).then(async (set) => {
       const one = { path: incoming.url ?? '', headers: incoming.headers, set };
       received.push(one);
-      const status = receiver.answer(one);
+      const status = await receiver.answer(one);
       if (one.path === '/chatty')
         response.writeHead(status, { 'Content-Encoding': 'gzip' }).end('x'.repeat(100_000));
       else if (one.path === '/endless' && status === 400)
@@ -101,6 +108,22 @@ const pushTo = (path: string) => ({ method: PUSH, endpoint_url: receiver.url + p
 const at = (path: string) => receiver.received.filter((received) => received.path === path);
 const arrived = (path: string, count = 1) =>
   until(`${count} events at ${path}`, WITHIN_MS, () => at(path).length >= count);
+
+/** Records events about the user. */
+const record = ({ streamId, userId }: { streamId: string; userId: number }, count: number) =>
+  app.sql(
+    `INSERT INTO events (stream_id, type, user_id, txn)
+     SELECT $1, 'account-enabled', $2, gen_random_uuid() FROM generate_series(1, $3::integer)`,
+    [streamId, userId, count],
+  );
+
+const released = ({ streamId }: { streamId: string }) =>
+  until('the end of the lease', WITHIN_MS, async () => {
+    const leased = await app.sql('SELECT FROM event_streams WHERE id = $1 AND leased_until > now()', [
+      streamId,
+    ]);
+    return leased.length === 0;
+  });
 
 const verify = (set: string, audience: string) =>
   jwtVerify(set, createLocalJWKSet(SIGNING_KEYS.jwks as JSONWebKeySet), {
@@ -204,6 +227,24 @@ describe('a token for the event stream', () => {
   });
 });
 
+describe('the event API', () => {
+  it('rejects the requests of a client above its limit with 429, until the minute has ended', async () => {
+    const [client, other] = [await register(), await register()];
+    const key = `event-requests:${client.clientId}`;
+    await app.redis.set(key, MAX_REQUESTS - 1, 'PX', 60_000);
+    expect((await client.call('post', 'poll', {})).status).toBe(404);
+    const refused = await client.call('post', 'poll', {});
+    expect([refused.status, refused.headers['retry-after']]).toEqual([
+      429,
+      expect.stringMatching(/^[1-9][0-9]?$/),
+    ]);
+    expect((await other.call('post', 'poll', {})).status).toBe(404);
+    await app.redis.del(key);
+    expect((await client.call('get', 'stream')).status).toBe(200);
+    expect(await app.redis.pttl(key)).toBeGreaterThan(0);
+  });
+});
+
 describe('the metadata of the transmitter', () => {
   // @ssf 7
   it('name endpoints that exist', async () => {
@@ -254,6 +295,14 @@ describe('a stream', () => {
     expect(replaced.body).not.toHaveProperty('description');
     expect((await call('delete', `stream?stream_id=${stream_id}`)).status).toBe(204);
     expect((await call('get', `stream?stream_id=${stream_id}`)).status).toBe(404);
+  });
+
+  it('is deleted by a request that has a media type and no body', async () => {
+    const { token, call } = await register();
+    const { stream_id } = (await call('post', 'stream', {})).body as { stream_id: string };
+    const path = `/api/auth/oauth/events/stream?stream_id=${stream_id}`;
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    expect((await fetch(app.url + path, { method: 'DELETE', headers, body: '' })).status).toBe(204);
   });
 
   it('does not exist for another client', async () => {
@@ -444,6 +493,116 @@ describe('a revocation', () => {
   });
 });
 
+describe('a request in flight', () => {
+  /** Holds responses until `resolve`. */
+  function gate() {
+    let resolve: (status: number) => void = () => undefined;
+    const changed = new Promise<number>((done) => (resolve = done));
+    return { changed, resolve: (status: number) => resolve(status) };
+  }
+
+  type Listening = Awaited<ReturnType<typeof listening>>;
+  const setStatus = (status: string) => (client: Listening) =>
+    client.call('post', 'status', { stream_id: client.streamId, status });
+  const subject = ({ userId }: Listening) => ({ format: 'iss_sub', iss: ISSUER, sub: String(userId) });
+
+  it.each<[string, (client: Listening, path: string) => PromiseLike<unknown>]>([
+    ['a pause', setStatus('paused')],
+    ['a disabled stream', setStatus('disabled')],
+    ['the end of the stream', (client) => client.call('delete', `stream?stream_id=${client.streamId}`)],
+    [
+      'a new address',
+      ({ call, streamId: stream_id }, path) =>
+        call('patch', 'stream', { stream_id, delivery: pushTo(`${path}-new`) }),
+    ],
+    [
+      'a change to polls',
+      ({ call, streamId: stream_id }) => call('patch', 'stream', { stream_id, delivery: { method: POLL } }),
+    ],
+    [
+      'a removed subject',
+      (client) =>
+        client.call('post', 'subjects/remove', { stream_id: client.streamId, subject: subject(client) }),
+    ],
+  ])('is the last to the receiver after %s', async (_what, change) => {
+    const path = `/held-${randomUUID()}`;
+    const client = await listening(pushTo(path));
+    const { changed, resolve } = gate();
+    receiver.answer = (received) => (received.path === path ? changed : 202);
+    await record(client, 5);
+    await arrived(path);
+    await change(client, path);
+    resolve(202);
+    await released(client);
+    expect(at(path).length).toBe(1);
+  });
+
+  it('is the last about a user after the client was disabled; the others wait until it is enabled', async () => {
+    const client = await listening(pushTo('/disabled'));
+    const { changed, resolve } = gate();
+    receiver.answer = ({ path }) => (path === '/disabled' ? changed : 202);
+    await record(client, 3);
+    await arrived('/disabled');
+    await app.registrations.setDisabled(client.clientId, true);
+    resolve(202);
+    await arrived('/disabled', 2);
+    await released(client);
+    const types = () =>
+      typesIn(at('/disabled').map(({ set }) => set)).map((uri) => uri.replace(/^.*[/]/, ''));
+    expect(types()).toEqual(['account-enabled', 'client-disabled']);
+    await app.registrations.setDisabled(client.clientId, false);
+    await arrived('/disabled', 5);
+    expect(types().slice(2)).toEqual(['account-enabled', 'account-enabled', 'client-enabled']);
+  });
+});
+
+describe('an event that the service cannot sign', () => {
+  it('is a failure of the stream, which is tried again later', async () => {
+    const client = await listening(pushTo('/unsigned'));
+    await app.sql(
+      "INSERT INTO events (stream_id, type, txn) VALUES ($1, 'of-a-later-version', gen_random_uuid())",
+      [client.streamId],
+    );
+    const [event] = await auditEvents(app.natsUrl, { types: ['event.failed'], clientId: client.clientId }, 1);
+    expect(event).toMatchObject({ check: 'event_delayed', detail: { outcome: 'delayed' } });
+    const failing =
+      'SELECT failures FROM event_streams WHERE id = $1 AND failing_since IS NOT NULL AND due_at > now()';
+    expect(await app.sql(failing, [client.streamId])).toEqual([{ failures: 1 }]);
+  });
+});
+
+describe('slow receivers', () => {
+  /** More than the places of one process. */
+  const SLOW = 60;
+
+  it('do not delay the events of another client', async () => {
+    const user = { userId: await app.user() };
+    receiver.answer = async ({ path }) => {
+      if (path.startsWith('/slow')) await sleep(1_100);
+      return 202;
+    };
+    const streams: string[] = [];
+    for (let n = 0; n < SLOW; n++) {
+      const { client_id } = await app.client();
+      const [row] = await app.sql(
+        `INSERT INTO event_streams (client_id, delivery, endpoint_url, events_requested)
+         VALUES ($1, 'push', $2, '{}') RETURNING id`,
+        [client_id, `${receiver.url}/slow-${n}`],
+      );
+      streams.push((row as { id: string }).id);
+    }
+    for (const streamId of streams) await record({ streamId, ...user }, 100);
+    await until('every receiver has answered', WITHIN_MS, () =>
+      streams.every((_, n) => at(`/slow-${n}`).length > 0),
+    );
+    const client = await listening(pushTo('/quick'));
+    await revoke(client);
+    await arrived('/quick');
+    for (const n of streams.keys()) expect(at(`/slow-${n}`).length).toBeLessThan(15);
+    await app.sql('DELETE FROM event_streams WHERE id = ANY ($1)', [streams]);
+  });
+});
+
 describe('a poll (RFC 8936)', () => {
   // @ssf 10.3
   it('signs an event once, so that repeated polls cost no signatures', async () => {
@@ -519,6 +678,30 @@ describe('a poll (RFC 8936)', () => {
     });
     await client.call('patch', 'stream', { stream_id: client.streamId, delivery: { method: POLL } });
     expect((await client.call('post', 'poll', {})).status).toBe(200);
+  });
+
+  it('refuses any number of events with one statement and one audit event', async () => {
+    const client = await listening({ method: POLL });
+    await record(client, 500);
+    await app.sql('CREATE SEQUENCE refusals');
+    await app.sql(
+      `CREATE FUNCTION count_refusals() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+       $$ BEGIN PERFORM nextval('refusals'); RETURN NULL; END $$`,
+    );
+    await app.sql(
+      'CREATE TRIGGER count_refusals AFTER UPDATE OF outcome ON events FOR EACH STATEMENT EXECUTE FUNCTION count_refusals()',
+    );
+    const rows = await app.sql('SELECT jti FROM events WHERE stream_id = $1', [client.streamId]);
+    const setErrs = Object.fromEntries(
+      (rows as { jti: string }[]).map(({ jti }) => [jti, { err: 'invalid_key' }]),
+    );
+    await poll(client, { maxEvents: 0, setErrs });
+    expect(await app.sql("SELECT nextval('refusals')::integer - 1 AS statements")).toEqual([
+      { statements: 1 },
+    ]);
+    const events = await auditEvents(app.natsUrl, { types: ['event.failed'], clientId: client.clientId });
+    expect(events).toMatchObject([{ detail: { outcome: 'refused', failure: 'invalid_key', events: 500 } }]);
+    await app.sql('DROP TRIGGER count_refusals ON events');
   });
 
   it.each([{ maxEvents: -1 }, { maxEvents: 'all' }, { ack: 'jti' }, { setErrs: 'x' }])(

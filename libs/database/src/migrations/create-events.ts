@@ -37,6 +37,7 @@ async function createTables(runner: QueryRunner): Promise<void> {
       status_reason        text CHECK (char_length(status_reason) <= 255),
       failing_since        timestamptz,
       failures             integer NOT NULL DEFAULT 0,
+      slow                 boolean NOT NULL DEFAULT false,
       due_at               timestamptz NOT NULL DEFAULT now(),
       leased_until         timestamptz NOT NULL DEFAULT '-infinity',
       verified_at          timestamptz NOT NULL DEFAULT '-infinity',
@@ -74,6 +75,9 @@ async function createTables(runner: QueryRunner): Promise<void> {
       CONSTRAINT events_finished_check CHECK ((outcome IS NULL) = (finished_at IS NULL))
     )`);
   await runner.query('CREATE INDEX events_outstanding ON events (stream_id, id) WHERE outcome IS NULL');
+  await runner.query(
+    'CREATE INDEX events_about_client ON events (stream_id) WHERE outcome IS NULL AND user_id IS NULL',
+  );
   await runner.query('CREATE INDEX events_stream ON events (stream_id, id)');
   await runner.query('CREATE UNIQUE INDEX events_jti ON events (jti)');
   await runner.query('CREATE INDEX events_age ON events (created_at)');

@@ -65,7 +65,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export function addBodyParsers(fastify: FastifyInstance, parsers: BodyParsers): void {
   fastify.removeAllContentTypeParsers();
   for (const [type, parse] of Object.entries(parsers)) {
-    fastify.addContentTypeParser<Buffer>(type, { parseAs: 'buffer' }, ({ headers }, body, done) => {
+    fastify.addContentTypeParser<Buffer>(type, { parseAs: 'buffer' }, ({ headers, method }, body, done) => {
+      // Many HTTP clients send a Content-Type with every request.
+      if (method === 'DELETE' && body.length === 0) return done(null, undefined);
       try {
         checkCoding(headers['content-encoding']);
         done(null, parse(decode(body)));

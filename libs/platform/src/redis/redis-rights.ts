@@ -39,7 +39,7 @@ export const REDIS_RIGHTS: Readonly<Record<RedisProcess, RedisRights>> = {
     ],
   },
   token: {
-    keys: [...GRANT_KEYS, 'assertions:*', 'dpop:*', 'dpop-from:*'],
+    keys: [...GRANT_KEYS, 'assertions:*', 'dpop:*', 'dpop-from:*', 'event-requests:*'],
     calls: [...GRANT_CALLS, 'INCR k', 'ZSCORE k m'],
   },
   console: {

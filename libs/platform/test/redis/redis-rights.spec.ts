@@ -110,6 +110,7 @@ describe('the user of Redis of each process', () => {
       'keys assertions:*',
       'keys dpop:*',
       'keys dpop-from:*',
+      'keys event-requests:*',
     ]);
     expect(await redisRightsDifference(redis, 'token')).toEqual({ user, extra: [], missing: [] });
     await administrator.acl('DELUSER', 'differs');
