@@ -281,12 +281,15 @@ async function recordHistory(runner: QueryRunner): Promise<void> {
        RETURN NULL;
      END`,
   );
-  // Waits for grants that are being recorded, so that the removal of a member ends them too.
+  // Waits for grants that are being recorded, so that the removal of a member ends them too. A deleted user has no live
+  // grants, and its row, which the deletion has locked, comes after the client in the common lock order.
   await createTriggerFunction(
     runner,
     'client_members_lock_client',
     `BEGIN
-       PERFORM FROM clients WHERE client_id = OLD.client_id FOR NO KEY UPDATE;
+       IF EXISTS (SELECT FROM users WHERE id = OLD.user_id) THEN
+         PERFORM FROM clients WHERE client_id = OLD.client_id FOR NO KEY UPDATE;
+       END IF;
        RETURN OLD;
      END`,
   );

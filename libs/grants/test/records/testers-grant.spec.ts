@@ -52,6 +52,23 @@ describe('a grant with an end', () => {
     expect(await recorded).toBeNull();
   });
 
+  it('does not block the deletion of its user, who owns the client', async () => {
+    const { userId, clientId } = fixture;
+    await sql('INSERT INTO client_owners (client_id, user_id) VALUES ($1, $2)', [clientId, userId]);
+    const allowing = fixture.database.dataSource.createQueryRunner();
+    await allowing.startTransaction();
+    // First step of the common lock order; the second waits for the deletion.
+    await allowing.query('SELECT FROM clients WHERE client_id = $1 FOR SHARE', [clientId]);
+    const deletion = fixture.database.dataSource.createQueryRunner();
+    await deletion.startTransaction();
+    await deletion.query(`SET LOCAL lock_timeout = '5s'`);
+    await deletion.query('DELETE FROM users WHERE id = $1', [userId]);
+    await deletion.commitTransaction();
+    expect(await allowing.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId])).toEqual([]);
+    await allowing.commitTransaction();
+    await Promise.all([allowing.release(), deletion.release()]);
+  });
+
   it('counts as consent only to further grants with an end', async () => {
     const { userId, clientId, grants } = fixture;
     await addTester();
