@@ -36,6 +36,7 @@ import { DeveloperAccounts } from './session/developer-accounts.js';
 import { DeveloperInterceptor } from './session/developer.interceptor.js';
 import { InvitationController, InvitationCookie } from './team/invitation.controller.js';
 import { TeamController } from './team/team.controller.js';
+import { TestsController } from './team/tests.controller.js';
 import { DevelopersFrame } from './ui/developers-frame.js';
 import { Languages } from './ui/i18n/languages.js';
 
@@ -102,6 +103,7 @@ class AppModule {
         RequestsController,
         InvitationController,
         TeamController,
+        TestsController,
         SecretsController,
         ChangeController,
         ActivityController,

@@ -23,6 +23,10 @@ export class DevelopersConfiguration extends PagesConfiguration {
   @IsLoginSecret()
   DEVELOPERS_CLIENT_SECRET: string;
 
+  /** Origin of the console; empty without a console. No application of an owner may have it in a redirect URI. */
+  @IsOrigin({ optional: true })
+  CONSOLE_URL = '';
+
   override get publicUrl(): string {
     return this.DEVELOPERS_URL;
   }
@@ -38,7 +42,8 @@ export class DevelopersConfiguration extends PagesConfiguration {
       BASE_URL: this.BASE_URL,
       API_URL: this.API_URL,
       PRODUCT_NAME: this.PRODUCT_NAME,
-      CONSOLE_URL: '',
+      CONSOLE_URL: this.CONSOLE_URL,
+      DEVELOPERS_URL: this.DEVELOPERS_URL,
       CONSOLE_GROUPS_CLAIM: '',
       OUTSIDE_FETCH_ALLOW: '',
       AUDIT_RETENTION_DAYS: DEFAULT_AUDIT_RETENTION.days,

@@ -1,6 +1,5 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { AdministrationError, REFUSAL_STATUS } from '#operations/administration.error.js';
 import { PageResponder, seeOther } from '#pages/page.responder.js';
 import { LoginRequiredError, loginUrl } from '#pages/recent-logins.js';
@@ -10,17 +9,13 @@ import type { DeveloperRequest } from './developer.js';
 import { errorPage } from './ui/error.page.js';
 import type { MessageId } from './ui/i18n/en.js';
 import { Languages } from './ui/i18n/languages.js';
+import { isMessage } from './ui/i18n/translator.js';
 
 const TEXT_OF_CHECK: Readonly<Record<string, MessageId>> = {
   csrf_token_mismatch: 'error.form',
   login_transaction_invalid: 'error.login',
   login_cancelled: 'error.login',
   login_response_invalid: 'error.login',
-  limit_reached: 'error.limit',
-  last_owner: 'error.last_owner',
-  client_invitation_unknown: 'invitation.invalid',
-  request_outdated: 'error.changed',
-  version_outdated: 'error.changed',
 };
 
 const TEXT_OF_STATUS: Readonly<Record<number, MessageId>> = {
@@ -55,14 +50,14 @@ export class ErrorFilter implements ExceptionFilter {
     addErrorToLog(request.raw, { code: statusName(status), status, detail, cause }, '');
     if (status >= 500) this.logger.error(error);
     const { check = '' } = detail as { readonly check?: string };
-    const text = TEXT_OF_CHECK[check] ?? TEXT_OF_STATUS[status] ?? null;
-    const problems = isRefused && text === null ? describeProblems(error, (field) => field) : [];
-    const page = errorPage(this.languages.translatorFor(request), {
-      status,
-      text,
-      problems,
-      reference: referenceOf(request.raw),
-    });
+    const translator = this.languages.translatorFor(request);
+    const known = isRefused ? error.problems.filter(({ id }) => isMessage(`problem.${id}`)) : [];
+    const general = TEXT_OF_CHECK[check] ?? TEXT_OF_STATUS[status];
+    const texts =
+      known.length > 0
+        ? known.map((problem) => translator.problem(problem))
+        : [translator.text(general ?? 'problem.other')];
+    const page = errorPage(translator, { status, texts, reference: referenceOf(request.raw) });
     void reply.headers(headers).send(this.pages.render(request, reply, page));
   }
 }

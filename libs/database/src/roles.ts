@@ -275,6 +275,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       'owned_clients',
       'accept_client_invitation',
       'client_team',
+      'tested_clients',
       'count_client_grants',
       'end_client_grants',
     ],

@@ -23,6 +23,8 @@ export interface AdministrationSettings extends RetentionSettings {
   readonly PRODUCT_NAME: string;
   /** Empty without a console. */
   readonly CONSOLE_URL: string;
+  /** Only in the portal. */
+  readonly DEVELOPERS_URL?: string;
   /** Claim with the groups that give operators their roles; empty if this service stores the roles. */
   readonly CONSOLE_GROUPS_CLAIM: string;
   /** Non-public hosts from which metadata documents may be fetched; the same value as in the services. */

@@ -1,5 +1,5 @@
 import { MAX_COUNTED_GRANTS, type OwnedClient } from '#clients/owners/owned-client.store.js';
-import type { RequestSummary } from '#clients/operations/requests/request.description.js';
+import type { ListedRequest } from '#clients/requests/client-request.store.js';
 import { codes, facts, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
@@ -10,7 +10,7 @@ export interface ApplicationView extends Viewer {
   readonly client: OwnedClient;
   /** Users with live grants. */
   readonly users: number;
-  readonly requests: readonly RequestSummary[];
+  readonly requests: readonly ListedRequest[];
   readonly note: string | null;
 }
 
@@ -98,7 +98,7 @@ function requestsOf({ translator, requests }: ApplicationView): Html | false {
     table(
       translator.text('app.requests'),
       [translator.text('request.kind'), translator.text('field.state'), translator.text('field.created')],
-      requests.map(({ id, kind, status, created_at: createdAt }) => [
+      requests.map(({ id, kind, status, createdAt }) => [
         html`<a href="/requests/${id}">${translator.text(`request.${kind}`)}</a>`,
         statusTag(translator, status),
         timeOf(translator, createdAt),

@@ -16,8 +16,6 @@ import { historyPage } from './history.page.js';
 import { integratePage } from './integrate.page.js';
 import { listPage } from './list.page.js';
 
-const UNDECIDED = ['draft', 'submitted', 'question'];
-
 @Controller()
 export class ApplicationsController {
   constructor(
@@ -32,12 +30,12 @@ export class ApplicationsController {
   @Get()
   async list(@CurrentDeveloper() developer: Developer, @Req() request: DeveloperRequest): Promise<Page> {
     const actor = actorOf(developer);
-    const applications = await this.applications.list(actor);
-    const undecided = (await this.requests.list(actor)).filter(({ status }) => UNDECIDED.includes(status));
-    const open = [];
-    for (const { id } of undecided) open.push((await this.requests.find(actor, id)).request);
-    const note = queryOf(request.url).get('note');
-    return listPage(this.languages.translatorFor(request), applications, open, note);
+    return listPage(this.languages.translatorFor(request), {
+      applications: await this.applications.list(actor),
+      requests: await this.requests.undecided(actor),
+      tested: await this.members.tested(),
+      note: queryOf(request.url).get('note'),
+    });
   }
 
   @Get('applications/:id')
@@ -48,12 +46,11 @@ export class ApplicationsController {
   ): Promise<Page> {
     const client = await this.applications.find(actorOf(developer), id);
     const users = await this.applications.countUsers(id);
-    const all = await this.requests.list(actorOf(developer));
     return applicationPage({
       ...this.languages.viewer(developer, request),
       client,
       users,
-      requests: all.filter(({ client_id: clientId }) => clientId === id),
+      requests: await this.requests.ofClient(id),
       note: queryOf(request.url).get('note'),
     });
   }
@@ -75,7 +72,7 @@ export class ApplicationsController {
     @Param('id') id: string,
   ): Promise<Page> {
     const client = await this.applications.find(actorOf(developer), id);
-    const before = queryOf(request.url).get('before') ?? undefined;
+    const [before] = /^\d{1,18}$/.exec(queryOf(request.url).text('before')) ?? [];
     const events = await this.applications.history(actorOf(developer), id, before);
     const members = await this.members.team(id);
     return historyPage({

@@ -70,7 +70,7 @@ export class ChangeController {
       await announced;
       return result.request !== null;
     }
-    const { id } = await this.registrationOf(developer, client.clientId);
+    const { id } = await this.requests.openRegistration(actor, client.clientId);
     const kept = (before['application'] ?? application) as typeof application;
     const content = { ...fields, termsUri, application: kept };
     await (
@@ -90,15 +90,8 @@ export class ChangeController {
         version: String(client.version),
         granted: client.scopes,
       };
-    const { content, version } = await this.registrationOf(developer, id);
-    return { ...viewer, client, content, version: String(version), granted: [] };
-  }
-
-  private async registrationOf(developer: Developer, clientId: string) {
-    const all = await this.requests.list(actorOf(developer));
-    const found = all.find(({ kind, client_id: id }) => kind === 'registration' && id === clientId);
-    const { request } = await this.requests.find(actorOf(developer), found?.id ?? '');
-    return { ...request, content: request.content as Content };
+    const { content, version } = await this.requests.openRegistration(actorOf(developer), id);
+    return { ...viewer, client, content: content as Content, version: String(version), granted: [] };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ClientHistoryEntity } from '#clients/owners/client-owner.entity.js';
 import type { Member } from '#clients/owners/client-member.store.js';
-import type { OwnedClient } from '#clients/owners/owned-client.store.js';
+import { HISTORY_PAGE, type OwnedClient } from '#clients/owners/owned-client.store.js';
 import { facts, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { type Fragment, html } from '#ui/html.js';
@@ -23,7 +23,7 @@ export function historyPage(view: HistoryView): Page {
     content: html`
       ${backLink(client)}
       ${table(
-        translator.text('app.history'),
+        translator.text('change.difference'),
         [translator.text('history.time'), translator.text('history.who'), translator.text('history.what')],
         events.map((event) => [
           timeOf(translator, event.at),
@@ -32,6 +32,7 @@ export function historyPage(view: HistoryView): Page {
         ]),
         translator.text('history.none'),
       )}
+      ${events.length === HISTORY_PAGE && html`<p><a href="?before=${events.at(-1)?.id}">${translator.text('history.older')}</a></p>`}
     `,
   };
 }

@@ -1,18 +1,22 @@
-import type { RequestView } from '#clients/operations/requests/request.description.js';
+import type { TestedClient } from '#clients/owners/client-member.store.js';
 import type { OwnedSummary } from '#clients/owners/owned-client.store.js';
+import type { ListedRequest } from '#clients/requests/client-request.store.js';
 import { table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
-import { html } from '#ui/html.js';
+import { html, type Html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import { noteOf, pathOf, timeOf } from '../ui/parts.js';
 import { requestName, stageTag, statusTag } from '../ui/tags.js';
 
-export function listPage(
-  translator: Translator,
-  applications: readonly OwnedSummary[],
-  requests: readonly RequestView[],
-  note: string | null,
-): Page {
+export interface ListView {
+  readonly applications: readonly OwnedSummary[];
+  readonly requests: readonly ListedRequest[];
+  readonly tested: readonly TestedClient[];
+  readonly note: string | null;
+}
+
+export function listPage(translator: Translator, view: ListView): Page {
+  const { applications, requests, tested, note } = view;
   return {
     title: translator.text('list.title'),
     section: '/',
@@ -33,13 +37,27 @@ export function listPage(
       ${table(
         translator.text('list.requests'),
         [translator.text('field.name'), translator.text('request.kind'), translator.text('field.state')],
-        requests.map((request) => [
-          html`<a href="/requests/${request.id}"><bdi>${requestName(translator, request)}</bdi></a>`,
-          translator.text(`request.${request.kind}`),
-          statusTag(translator, request.status),
+        requests.map(({ id, name, kind, status }) => [
+          html`<a href="/requests/${id}"><bdi>${requestName(translator, name)}</bdi></a>`,
+          translator.text(`request.${kind}`),
+          statusTag(translator, status),
         ]),
         translator.text('list.no_requests'),
       )}
+      ${tested.length > 0 && testedOf(translator, tested)}
     `,
   };
+}
+
+function testedOf(translator: Translator, tested: readonly TestedClient[]): Html {
+  return html`${table(
+      translator.text('tests.title'),
+      [translator.text('field.name'), translator.text('team.since'), translator.text('team.leave')],
+      tested.map(({ clientId, name, since }) => [
+        html`<bdi>${name}</bdi>`,
+        timeOf(translator, since),
+        html`<a href="/tests/${encodeURIComponent(clientId)}/leave">${translator.text('team.leave')}</a>`,
+      ]),
+    )}
+    <p>${translator.text('tests.text')}</p>`;
 }

@@ -1,7 +1,5 @@
 import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { APPLICATION_KINDS } from '#clients/requests/request-content.js';
-import { describeProblem } from '#error-guide/problems/describe-problem.js';
-import { fieldOf } from '#error-guide/problems/problem-entry.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import type { AdministrationError } from '#operations/administration.error.js';
 import { choices, codes, facts, FOCUS, linesField, otherProblems, textField } from '#pages/components.js';
@@ -29,7 +27,7 @@ export function labelOf(translator: Translator, field: string): string {
   return Object.hasOwn(LABELS, field) ? translator.text(LABELS[field as RequestField]) : field;
 }
 
-/** Problems, in general in English, by the name of a field in the form; the key '' holds problems of no field. */
+/** Problems by the name of a field in the form; the key '' holds problems of no field. */
 export type Problems = ReadonlyMap<string, readonly string[]>;
 
 export const NO_PROBLEMS: Problems = new Map();
@@ -38,12 +36,8 @@ export function problemsOf(translator: Translator, { problems }: AdministrationE
   const byField = new Map<string, string[]>();
   for (const problem of problems) {
     const [first] = problem.path;
-    const field = first === 'reasons' ? `reason:${problem.path[1]}` : (fieldOf(problem) ?? '');
-    const text =
-      problem.id === 'scope_missing'
-        ? translator.text('field.scopes_missing')
-        : describeProblem(problem, (name) => labelOf(translator, name));
-    byField.set(field, [...(byField.get(field) ?? []), text]);
+    const field = first === 'reasons' ? `reason:${problem.path[1]}` : String(first ?? '');
+    byField.set(field, [...(byField.get(field) ?? []), translator.problem(problem)]);
   }
   return byField;
 }

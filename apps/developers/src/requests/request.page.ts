@@ -71,7 +71,9 @@ export function requestPage(view: RequestView): Page {
   const { id, client_id: clientId, status } = request;
   const isOpen = status === 'submitted' || status === 'question';
   return {
-    title: translator.text('request.title', { name: requestName(translator, request) }),
+    title: translator.text('request.title', {
+      name: requestName(translator, (request.content as Content)['name']),
+    }),
     section: '/',
     content: html`
       ${noteOf(translator, note)}

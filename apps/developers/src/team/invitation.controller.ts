@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { ClientMemberService } from '#clients/operations/owners/client-member.service.js';
 import { queryOf } from '#pages/form.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
-import { Public } from '#pages/route-rules.js';
+import { Public, RecentLogin } from '#pages/route-rules.js';
 import { RateLimits } from '#pages/rate-limit.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
 import { actorOf, CurrentDeveloper, type Developer, type DeveloperRequest } from '../developer.js';
@@ -42,11 +42,13 @@ export class InvitationController {
   }
 
   @Get('accept')
+  @RecentLogin()
   show(@CurrentDeveloper() developer: Developer, @Req() request: DeveloperRequest): Page {
     return invitationPage(this.languages.viewer(developer, request));
   }
 
   @Post('accept')
+  @RecentLogin()
   async accept(
     @CurrentDeveloper() developer: Developer,
     @Req() request: DeveloperRequest,

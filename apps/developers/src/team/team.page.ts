@@ -135,7 +135,12 @@ export function acceptedPage(
     title: translator.text('invitation.title'),
     content: html`
       <p role="status">${translator.rich(`invitation.${kind}`, { name })}</p>
-      ${kind === 'owner' && html`<p><a class="button" href="${pathOf(clientId)}">${translator.text('created.next')}</a></p>`}
+      ${kind === 'tester' && html`<p>${translator.text('tests.text')}</p>`}
+      <p>
+        <a class="button" href="${kind === 'owner' ? pathOf(clientId) : '/'}"
+          >${translator.text(kind === 'owner' ? 'created.next' : 'error.home')}</a
+        >
+      </p>
     `,
   };
 }

@@ -1,29 +1,20 @@
 import type { Page } from '#pages/page.responder.js';
 import { html } from '#ui/html.js';
-import type { MessageId } from './i18n/en.js';
-import type { Translator } from './i18n/translator.js';
-import { inEnglish } from './parts.js';
-
-const TITLES = [400, 403, 404, 409, 413, 429, 503] as const;
-
-const isTitled = (status: number): status is (typeof TITLES)[number] =>
-  (TITLES as readonly number[]).includes(status);
+import { isMessage, type Translator } from './i18n/translator.js';
 
 export interface Failure {
   readonly status: number;
-  readonly text: MessageId | null;
-  /** Descriptions of problems, in English. */
-  readonly problems: readonly string[];
+  readonly texts: readonly string[];
   readonly reference: string;
 }
 
-export function errorPage(translator: Translator, { status, text, problems, reference }: Failure): Page {
+export function errorPage(translator: Translator, { status, texts, reference }: Failure): Page {
+  const title = `error.${status}`;
   return {
-    title: translator.text(isTitled(status) ? `error.${status}` : 'error.title'),
+    title: translator.text(isMessage(title) ? title : 'error.title'),
     status,
     content: html`
-      ${text !== null && html`<p role="alert">${translator.text(text)}</p>`}
-      ${problems.map((problem) => html`<p>${inEnglish(translator, problem)}</p>`)}
+      ${texts.map((text) => html`<p role="alert">${text}</p>`)}
       <p><a class="button" href="/">${translator.text('error.home')}</a></p>
       <p class="quiet">${translator.text('error.reference')} <code>${reference}</code></p>
     `,

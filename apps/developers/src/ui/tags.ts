@@ -1,4 +1,4 @@
-import type { RequestSummary, RequestView } from '#clients/operations/requests/request.description.js';
+import type { ListedRequest } from '#clients/requests/client-request.store.js';
 import type { OwnedSummary } from '#clients/owners/owned-client.store.js';
 import { html, type Html } from '#ui/html.js';
 import type { Translator } from './i18n/translator.js';
@@ -12,12 +12,11 @@ export function stageTag(
   >`;
 }
 
-export function statusTag(translator: Translator, status: RequestSummary['status']): Html {
+export function statusTag(translator: Translator, status: ListedRequest['status']): Html {
   const needsAnswer = status === 'question' || status === 'rejected';
   return html`<span class="tag ${needsAnswer && 'bad'}">${translator.text(`status.${status}`)}</span>`;
 }
 
-export function requestName(translator: Translator, { content }: Pick<RequestView, 'content'>): string {
-  const { name } = content as { readonly name?: unknown };
+export function requestName(translator: Translator, name: unknown): string {
   return typeof name === 'string' && name !== '' ? name : translator.text('request.untitled');
 }

@@ -74,6 +74,23 @@ describe('the page of an application', () => {
     expect(text).toContain('http://localhost:3003/v2/me');
   });
 
+  it('has no change of an application whose registration was rejected', async () => {
+    const { browser } = await portal.developer();
+    const id = await portal.application(browser);
+    await portal.fixture.sql(
+      `UPDATE client_requests SET status = 'rejected', decided_at = now() WHERE client_id = $1`,
+      [id],
+    );
+    for (const page of [
+      await browser.get(`/applications/${id}/change`),
+      await portal.postForm(browser, `/applications/${id}/change`, { ...CHANGE, action: 'send' }),
+    ])
+      expect([page.status, page.text]).toEqual([
+        409,
+        expect.stringContaining('The registration was rejected.'),
+      ]);
+  });
+
   it('has the history, without hashes', async () => {
     const { browser } = await portal.developer();
     const id = await portal.application(browser);
@@ -81,6 +98,8 @@ describe('the page of an application', () => {
     for (const shown of ['Created', 'Client secrets: added', 'Owners: added', 'You'])
       expect(text).toContain(shown);
     expect(text).not.toMatch(/hash/);
+    expect(text).not.toMatch(/<caption>\s*History/);
+    expect((await browser.get(`/applications/${id}/history?before=1%27`)).status).toBe(200);
   });
 });
 

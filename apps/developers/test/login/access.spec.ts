@@ -5,55 +5,108 @@ import type { Browser } from '#test/support/browser.js';
 import { FORGER_CLIENT } from '#test/support/forging-provider.js';
 import { type DevelopersApp, startDevelopersApp } from '../support/start-developers-app.js';
 
-const PUBLIC = [
-  'GET /icon',
-  'GET /login',
-  'GET /login/callback',
-  'GET /logged-out',
-  'POST /logout',
-  'GET /invitation',
-];
+/**
+ * Least right to each route: `public` needs no login, `user` a login, `owner` owns the application or request, and `tester`
+ * tests the application. `recent`: the login must be recent, too.
+ */
+type Rule = 'public' | 'user' | 'user recent' | 'owner' | 'owner recent' | 'tester';
+
+const RULES: Readonly<Record<string, Rule>> = {
+  'GET /icon': 'public',
+  'GET /script/copy.js': 'public',
+  'GET /login': 'public',
+  'GET /login/callback': 'public',
+  'GET /logged-out': 'public',
+  'POST /logout': 'public',
+  'GET /invitation': 'public',
+  'GET /invitation/accept': 'user recent',
+  'POST /invitation/accept': 'user recent',
+  'GET /': 'user',
+  'GET /requests/new': 'user',
+  'POST /requests': 'user',
+  'GET /requests/:id': 'owner',
+  'POST /requests/:id': 'owner',
+  'POST /requests/:id/messages': 'owner',
+  'POST /requests/:id/withdraw': 'owner',
+  'POST /requests/:id/again': 'owner',
+  'GET /applications/:id': 'owner',
+  'GET /applications/:id/integrate': 'owner',
+  'GET /applications/:id/history': 'owner',
+  'GET /applications/:id/activity': 'owner',
+  'GET /applications/:id/activity/:refusal': 'owner',
+  'GET /applications/:id/change': 'owner',
+  'POST /applications/:id/change': 'owner',
+  'GET /applications/:id/delete': 'owner recent',
+  'POST /applications/:id/delete': 'owner recent',
+  'GET /applications/:id/secrets/new': 'owner recent',
+  'POST /applications/:id/secrets': 'owner recent',
+  'GET /applications/:id/secrets/:secret/revoke': 'owner recent',
+  'POST /applications/:id/secrets/:secret/revoke': 'owner recent',
+  'GET /applications/:id/team': 'owner',
+  'POST /applications/:id/invitations': 'owner recent',
+  'POST /applications/:id/invitations/:invitation/revoke': 'owner',
+  'GET /applications/:id/team/:kind/:member/remove': 'owner recent',
+  'POST /applications/:id/team/:kind/:member/remove': 'owner recent',
+  'GET /tests/:id/leave': 'tester',
+  'POST /tests/:id/leave': 'tester',
+};
+
+interface Owned {
+  readonly browser: Browser;
+  readonly userId: number;
+  /** Values of the parameters of routes. */
+  readonly values: Readonly<
+    Record<'id' | 'request' | 'refusal' | 'secret' | 'invitation' | 'member' | 'kind', string>
+  >;
+}
 
 let portal: DevelopersApp;
-let values: Readonly<Record<string, string>>;
-let users: Readonly<Record<'owner' | 'tester' | 'other', Browser>>;
+let owned: Owned;
+let users: Readonly<Record<'tester' | 'former owner' | 'owner of another application', Browser>>;
+
+async function openApplication(): Promise<Owned> {
+  const { browser, userId } = await portal.developer();
+  const id = await portal.application(browser);
+  await portal.postForm(browser, `/applications/${id}/invitations`, { kind: 'owner' });
+  const one = async (sql: string) =>
+    String(((await portal.fixture.sql(sql, [id])) as { value: unknown }[])[0]?.value);
+  const values = {
+    id,
+    request: await one('SELECT id AS value FROM client_requests WHERE client_id = $1'),
+    secret: await one('SELECT id AS value FROM client_secrets WHERE client_id = $1'),
+    invitation: await one('SELECT id AS value FROM client_invitations WHERE client_id = $1'),
+    refusal: String((await portal.refusal(id)).id),
+    member: String(userId),
+    kind: 'owner',
+  };
+  return { browser, userId, values };
+}
 
 beforeAll(async () => {
   portal = await startDevelopersApp();
-  const [owner, tester, other] = [
-    await portal.developer(),
-    await portal.developer(),
-    await portal.developer(),
-  ];
-  const id = await portal.application(owner.browser);
+  owned = await openApplication();
+  const [tester, former] = [await portal.developer(), await portal.developer()];
+  const { id } = owned.values;
   await portal.fixture.sql('INSERT INTO client_testers (client_id, user_id) VALUES ($1, $2)', [
     id,
     tester.userId,
   ]);
-  const invited = await portal.postForm(owner.browser, `/applications/${id}/invitations`, { kind: 'owner' });
-  expect(invited.status).toBe(201);
-  const one = async (sql: string) =>
-    String(((await portal.fixture.sql(sql, [id])) as { value: unknown }[])[0]?.value);
-  values = {
+  await portal.fixture.sql('INSERT INTO client_owners (client_id, user_id) VALUES ($1, $2)', [
     id,
-    secret: await one('SELECT id AS value FROM client_secrets WHERE client_id = $1'),
-    invitation: await one('SELECT id AS value FROM client_invitations WHERE client_id = $1'),
-    request: await one('SELECT id AS value FROM client_requests WHERE client_id = $1'),
-    refusal: String((await portal.refusal(id)).id),
-    member: String(owner.userId),
-    kind: 'owner',
+    former.userId,
+  ]);
+  await portal.fixture.sql('DELETE FROM client_owners WHERE user_id = $1', [former.userId]);
+  const other = await openApplication();
+  users = {
+    tester: tester.browser,
+    'former owner': former.browser,
+    'owner of another application': other.browser,
   };
-  users = { owner: owner.browser, tester: tester.browser, other: other.browser };
 });
 afterAll(() => portal.close());
 
-interface Route {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-}
-
-/** Routes of all controllers, with the values of the owner's application. */
-function routes(): Route[] {
+/** Routes of all controllers, like `GET /applications/:id`. */
+function routes(): string[] {
   return portal.controllers.flatMap((controller) => {
     const base = String(Reflect.getMetadata(PATH_METADATA, controller) ?? '');
     return Object.getOwnPropertyNames(controller.prototype).flatMap((name) => {
@@ -61,37 +114,37 @@ function routes(): Route[] {
       const method = Reflect.getMetadata(METHOD_METADATA, handler) as RequestMethod | undefined;
       if (method === undefined) return [];
       const pattern = `/${base}/${String(Reflect.getMetadata(PATH_METADATA, handler))}`;
-      const known: Readonly<Record<string, string>> = pattern.startsWith('/requests/')
-        ? { ...values, id: values['request'] ?? '' }
-        : values;
-      const path = pattern.replaceAll(/\/+/g, '/').replace(/(?<=.)\/$/, '');
-      return [
-        {
-          method: RequestMethod[method] as Route['method'],
-          path: path.replaceAll(/:(\w+)/g, (_, key: string) => known[key] ?? ''),
-        },
-      ];
+      return [`${RequestMethod[method]} ${pattern.replaceAll(/\/+/g, '/').replace(/(?<=.)\/$/, '')}`];
     });
   });
 }
 
-const isPublic = ({ method, path }: Route) =>
-  PUBLIC.includes(`${method} ${path}`) || path.startsWith('/script/');
+const withRule = (...rules: readonly Rule[]) =>
+  Object.keys(RULES).filter((route) => rules.some((rule) => RULES[route] === rule));
+const recent = (...routesOf: readonly string[]) =>
+  routesOf.filter((route) => RULES[route]?.endsWith('recent'));
+const OWNERS = withRule('owner', 'owner recent');
 
-const send = ({ method, path }: Route, browser: Browser) =>
-  method === 'GET'
+function send(route: string, browser: Browser, values: Owned['values'] = owned.values) {
+  const [method, pattern = ''] = route.split(' ');
+  const known: Readonly<Record<string, string>> = pattern.startsWith('/requests/')
+    ? { ...values, id: values.request }
+    : values;
+  const path = pattern.replaceAll(/:(\w+)/g, (_, key: string) => known[key] ?? '');
+  return method === 'GET'
     ? browser.get(path)
     : portal.postForm(browser, path, { version: '1', text: 'Hello.', kind: 'owner' });
+}
 
-it('there are routes to check', () => {
-  expect(routes().length).toBeGreaterThan(25);
-  expect(routes().filter(isPublic)).toHaveLength(PUBLIC.length + 1);
+it('every route has a rule', () => {
+  const name = (route: string) => route.replace(/^GET \/script\/.*/, 'GET /script/copy.js');
+  expect(routes().map(name).sort()).toEqual(Object.keys(RULES).sort());
 });
 
 it('every route that is not public leads an anonymous user to the login', async () => {
-  for (const route of routes().filter((each) => !isPublic(each))) {
-    const response = await send(route, portal.browser());
-    expect([route, response.status, response.headers['location']]).toEqual([
+  for (const route of Object.keys(RULES).filter((each) => RULES[each] !== 'public')) {
+    const { status, headers } = await send(route, portal.browser());
+    expect([route, status, headers['location']]).toEqual([
       route,
       303,
       expect.stringMatching(/^\/login\?page=/),
@@ -99,32 +152,67 @@ it('every route that is not public leads an anonymous user to the login', async 
   }
 });
 
-describe.each(['tester', 'other'] as const)('a user who does not own the application (%s)', (user) => {
+it('every route that needs a recent login asks for it', async () => {
+  const { browser, userId, values } = await openApplication();
+  await portal.logIn(browser, userId, '/', { auth_time: Math.floor(Date.now() / 1000) - 601 });
+  const all = recent(...Object.keys(RULES));
+  expect(all.length).toBeGreaterThan(8);
+  for (const route of all) {
+    const { status, headers } = await send(route, browser, values);
+    expect([route, status, headers['location']]).toEqual([route, 303, expect.stringContaining('again=')]);
+  }
+});
+
+describe.each(['tester', 'former owner', 'owner of another application'] as const)('a %s', (user) => {
   it('finds no page and no request of the application', async () => {
-    const owned = routes().filter(
-      ({ path }) => path.includes(values['id'] ?? '') || path.includes(values['request'] ?? ''),
-    );
-    expect(owned.length).toBeGreaterThan(15);
-    for (const route of owned) {
+    for (const route of OWNERS) {
       const response = await send(route, users[user]);
       expect([route, response.status]).toEqual([route, 404]);
       expect(response.text).not.toContain('Room Finder');
     }
   });
+
+  it('opens the pages of every user, and only a tester the pages of testers', async () => {
+    for (const route of withRule('user', 'user recent').filter((each) => each.startsWith('GET')))
+      expect([route, (await send(route, users[user])).status]).toEqual([route, 200]);
+    for (const route of withRule('tester'))
+      if (user !== 'tester') expect([route, (await send(route, users[user])).status]).toEqual([route, 404]);
+      else if (route.startsWith('GET')) expect((await send(route, users[user])).status).toBe(200);
+  });
+});
+
+it('a secret, an invitation and a member of another application cannot be changed through an own one', async () => {
+  const { browser, values } = await openApplication();
+  const { secret, invitation, member } = owned.values;
+  for (const route of OWNERS.filter((each) => /^POST.*:(?:secret|invitation|member)/.test(each)))
+    expect([route, (await send(route, browser, { ...values, secret, invitation, member })).status]).toEqual([
+      route,
+      404,
+    ]);
 });
 
 describe('an owner', () => {
   it('sees every page', async () => {
-    for (const route of routes().filter((each) => each.method === 'GET' && !isPublic(each)))
-      expect([route, (await send(route, users.owner)).status]).toEqual([route, 200]);
+    for (const route of OWNERS.filter((each) => each.startsWith('GET')))
+      expect([route, (await send(route, owned.browser)).status]).toEqual([route, 200]);
+  });
+
+  it('can send every form', async () => {
+    for (const route of OWNERS.filter((each) => each.startsWith('POST'))) {
+      const { browser, values } = await openApplication();
+      // 409: the state of the application or request does not permit the step, or the owner is the last one.
+      const { status, headers } = await send(route, browser, values);
+      expect([route, [200, 201, 303, 409].includes(status) || status]).toEqual([route, true]);
+      expect(headers['location'] ?? '').not.toContain('/login');
+    }
   });
 
   it('is refused without the CSRF token, and with a token of another path', async () => {
-    const path = `/applications/${values['id']}/secrets`;
-    expect((await users.owner.post(path, { days: '' })).status).toBe(403);
-    const foreign = await users.owner.get(`/applications/${values['id']}/team`);
+    const path = `/applications/${owned.values.id}/secrets`;
+    expect((await owned.browser.post(path, { days: '' })).status).toBe(403);
+    const foreign = await owned.browser.get(`/applications/${owned.values.id}/team`);
     const [, token = ''] = /name="csrf_token" value="([^"]+)"/.exec(foreign.text) ?? [];
-    expect((await users.owner.post(path, { days: '', csrf_token: token })).status).toBe(403);
+    expect((await owned.browser.post(path, { days: '', csrf_token: token })).status).toBe(403);
   });
 
   it('must log in again after the account was disabled, and cannot change anything', async () => {

@@ -38,7 +38,18 @@ describe('a request', () => {
       400,
       expect.stringMatching(/id="scopes-problem"[^>]*>The application needs one or more permissions\.</),
     ]);
-    expect(refused.text).not.toContain('scope is missing');
+  });
+
+  it('has its problems in the language of the user', async () => {
+    const { browser } = await portal.developer({ locale: 'de' });
+    const refused = await portal.postForm(browser, '/requests', {
+      ...REQUEST,
+      redirectUris: 'http://rooms.example.com/callback\nhttp://localhost:3005/login/callback',
+      'reason:profile:read': '',
+      action: 'submit',
+    });
+    for (const text of ['ist nicht verschlüsselt', 'gehört zu diesem Dienst', 'mindestens eine Berechtigung'])
+      expect(refused.text).toContain(text);
   });
 
   it('shows each problem of a field on a separate line', async () => {

@@ -50,6 +50,38 @@ describe('an invitation', () => {
     expect((await ada.browser.get(`/applications/${id}/team`)).text).toContain('Testers');
   });
 
+  it('lets a tester see what the application is, and leave it, which ends its access', async () => {
+    const [ada, grace] = [await portal.developer(), await portal.developer()];
+    const id = await portal.application(ada.browser);
+    const accepted = await accept(grace.browser, await invite(ada.browser, id, 'tester'));
+    expect(accepted.text).toContain('The operator has not reviewed these applications.');
+    const list = await grace.browser.get('/');
+    expect(list.text).toContain('Applications that you test');
+    expect(list.text).toContain('Room Finder');
+    expect((await ada.browser.get('/')).text).not.toContain('Applications that you test');
+    const path = `/tests/${id}/leave`;
+    await portal.fixture.code(id, grace.userId, { scope: 'profile:read' });
+    expect((await grace.browser.get(path)).text).toContain('Stop testing Room Finder?');
+    expect((await portal.postForm(grace.browser, path)).headers['location']).toBe('/?note=changed');
+    expect((await grace.browser.get('/')).text).not.toContain('Room Finder');
+    expect((await portal.postForm(grace.browser, path)).status).toBe(404);
+    const grants = await portal.fixture.sql(
+      'SELECT revoked_at IS NULL AS live FROM grants WHERE client_id = $1 AND user_id = $2',
+      [id, grace.userId],
+    );
+    expect(grants).toEqual([{ live: false }]);
+  });
+
+  it('is accepted only after a recent login', async () => {
+    const [ada, grace] = [await portal.developer(), await portal.developer()];
+    const id = await portal.application(ada.browser);
+    const link = await invite(ada.browser, id, 'owner');
+    await portal.logIn(grace.browser, grace.userId, '/', { auth_time: Math.floor(Date.now() / 1000) - 601 });
+    const posted = await accept(grace.browser, link);
+    expect(posted.headers['location']).toContain('again=');
+    expect((await grace.browser.get(`/applications/${id}`)).status).toBe(404);
+  });
+
   it('keeps its token out of every other URL', async () => {
     const [ada, grace] = [await portal.developer(), portal.browser()];
     const id = await portal.application(ada.browser);

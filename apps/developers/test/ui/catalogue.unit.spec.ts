@@ -12,6 +12,17 @@ const VALUES = {
   kilobytes: 128,
   count: 5,
   days: 7,
+  given: 'ftp:x',
+  href: 'ftp:x',
+  scheme: 'ftp',
+  reason: 'repeated',
+  of: 'testers',
+  id: 'private',
+  sector: 'example.com',
+  min: 1,
+  max: 10,
+  width: 1024,
+  height: 1024,
 };
 
 const argumentsOf = (message: string): string[] =>

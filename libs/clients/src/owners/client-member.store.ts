@@ -32,6 +32,13 @@ export interface Member {
   readonly since: Date;
 }
 
+/** Application in testing, as a tester sees it. */
+export interface TestedClient {
+  readonly clientId: string;
+  readonly name: string;
+  readonly since: Date;
+}
+
 export interface Owner {
   readonly userId: number;
   readonly username: string;
@@ -114,6 +121,13 @@ export class ClientMemberStore {
       if (affected !== 1) throw new Refusal('unknown', problem('member_unknown', [], { clientId, userId }));
       return true;
     });
+  }
+
+  /** Returns the applications that the user of the transaction tests, at most 100. */
+  tested(): Promise<TestedClient[]> {
+    return this.dataSource.query<TestedClient[]>(
+      'SELECT client AS "clientId", name, since FROM tested_clients()',
+    );
   }
 
   /** Ends the participation of a tester, who does not own the client. */

@@ -22,7 +22,7 @@ export interface OwnedSummary {
   readonly request: 'submitted' | 'question' | null;
 }
 
-const HISTORY_PAGE = 100;
+export const HISTORY_PAGE = 100;
 
 /** Limits the time to count the users of an application. */
 export const MAX_COUNTED_GRANTS = 10_000;

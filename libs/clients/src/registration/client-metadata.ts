@@ -9,7 +9,8 @@ import { GivenKeys, isAbsent } from './keys.js';
 
 interface InvalidUri {
   readonly given: string;
-  readonly reason: RedirectUriProblem | 'repeated';
+  /** `reserved`: it has an origin of this service. */
+  readonly reason: RedirectUriProblem | 'repeated' | 'reserved';
 }
 
 declare module '#platform/validation/problem.js' {

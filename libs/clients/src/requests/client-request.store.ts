@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, In, type Repository } from 'typeorm';
+import { DataSource, type EntityManager, In, IsNull, Not, type Repository } from 'typeorm';
 import { problem } from '#platform/validation/problem.js';
 import { ClientEntity } from '../client.entity.js';
 import type { ClientWithSecrets } from '../client.js';
@@ -65,6 +65,13 @@ export interface Queue {
   readonly count: number;
 }
 
+/** Request in a list of its owner. */
+export type ListedRequest = Pick<ClientRequestEntity, 'id' | 'version' | 'kind' | 'status' | 'createdAt'> & {
+  /** Requested name of the application; null if the request has none. */
+  readonly name: string | null;
+};
+
+const LISTED = 100;
 const QUEUE_PAGE = 100;
 
 /** Requests of owners. Each step locks the client, then the request, so that only one of two concurrent steps succeeds. */
@@ -80,15 +87,33 @@ export class ClientRequestStore {
     this.requests = dataSource.getRepository(ClientRequestEntity);
   }
 
-  /** Returns the requests of the user and of the user's applications, without the content, newest first. */
-  async list(userId: number): Promise<Omit<ClientRequestEntity, 'content'>[]> {
-    const { content: _, ...columns } = Object.fromEntries(
-      this.requests.metadata.columns.map(({ propertyName }) => [propertyName, true]),
+  /** Returns the undecided requests of the user and of the user's applications, newest first. */
+  undecided(userId: number): Promise<ListedRequest[]> {
+    return this.listed(
+      `status = ANY ($1) AND (user_id = $2 OR client_id IN (SELECT client_id FROM client_owners WHERE user_id = $2))`,
+      [UNDECIDED, userId],
     );
-    return this.requests.find({
-      select: columns,
-      where: [{ userId }, { clientId: In(await this.ownedBy(userId)) }],
-      order: { createdAt: 'DESC', id: 'DESC' },
+  }
+
+  /** Returns the newest requests of an application. The caller has found the application. */
+  ofClient(clientId: string): Promise<ListedRequest[]> {
+    return this.listed('client_id = $1', [clientId]);
+  }
+
+  private listed(condition: string, values: readonly unknown[]): Promise<ListedRequest[]> {
+    return this.dataSource.query<ListedRequest[]>(
+      `SELECT id, version, kind, status, content ->> 'name' AS name, created_at AS "createdAt" FROM client_requests
+       WHERE ${condition} ORDER BY created_at DESC, id DESC LIMIT ${LISTED}`,
+      [...values],
+    );
+  }
+
+  /** Returns the registration of an application that was submitted last. The caller has found the application. */
+  lastRegistration(clientId: string): Promise<Pick<ClientRequestEntity, 'id' | 'status'> | null> {
+    return this.requests.findOne({
+      select: { id: true, status: true },
+      where: { clientId, kind: 'registration', submittedAt: Not(IsNull()) },
+      order: { submittedAt: 'DESC' },
     });
   }
 

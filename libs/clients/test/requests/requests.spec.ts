@@ -230,6 +230,34 @@ describe('requests of owners', () => {
     expect(await row()).toEqual([{ stage: 'live', enabled: true }]);
   });
 
+  it('keeps the kind of an application whose registration was rejected', async () => {
+    const { id, version, clientId } = await submitted();
+    await reviews.reject(GRACE, id, { version, text: 'Add a privacy policy' });
+    for (const application of ['browser', 'device'])
+      await ada.as(async () => {
+        const draft = await requests.createDraft(ada.actor, { ...CONTENT, application }, clientId);
+        expect(await refusalOf(requests.submit(ada.actor, draft.id, { version: 1 }))).toEqual({
+          kind: 'conflict',
+          ids: ['application_fixed'],
+        });
+      });
+  });
+
+  it('has no redirect URI of this service', async () => {
+    const invalid = { kind: 'invalid', ids: ['redirect_uri_invalid'] };
+    const clientId = await live();
+    await ada.as(async () => {
+      for (const host of ['console', 'developers', 'oauth']) {
+        const redirectUris = [`https://${host}.example.com/login/callback`];
+        const draft = await requests.createDraft(ada.actor, { ...CONTENT, redirectUris });
+        expect(await refusalOf(requests.submit(ada.actor, draft.id, { version: 1 }))).toEqual(invalid);
+        await requests.deleteDraft(ada.actor, draft.id, { version: 1 });
+        const change = { redirectUris, purpose: 'Another host' };
+        expect(await refusalOf(applications.change(ada.actor, clientId, change))).toEqual(invalid);
+      }
+    });
+  });
+
   it('changes immediately what needs no review, and proposes the rest', async () => {
     const clientId = await live();
     const { result } = await ada.as(() =>
@@ -289,7 +317,7 @@ describe('requests of owners', () => {
     const change = (name: string) =>
       ada.as(() => applications.change(ada.actor, clientId, { name, purpose: 'A better name' }));
     expect((await outcomesOf(change('One'), change('Two'))).sort()).toEqual(['conflict', 'done']);
-    const [open] = await ada.as(() => requests.list(ada.actor));
+    const [open] = await ada.as(() => requests.undecided(ada.actor));
     const step = { version: open?.version ?? 0 };
     await ada.as(() => requests.withdraw(ada.actor, open?.id ?? '', step));
     expect(await outcomesOf(change('Three'))).toEqual(['done']);
@@ -311,6 +339,28 @@ describe('requests of owners', () => {
       );
       expect(invitations.filter((outcome) => outcome === 'done')).toHaveLength(10);
       expect(invitations).toContainEqual(limited);
+      const owners = await Promise.all(
+        Array.from({ length: 12 }, () => refusalOf(members.invite(eve.actor, clientId, { kind: 'owner' }))),
+      );
+      expect(owners.filter((outcome) => outcome === 'done')).toHaveLength(10);
+    });
+    const max = await portal.developer(`max${count}`);
+    for (let at = 0; at < 9; at++) await submitted(max);
+    // The undecided requests have their own limit.
+    await portal.sql(
+      `UPDATE client_requests SET status = 'approved', decided_at = now() WHERE user_id = $1`,
+      max.actor.userId,
+    );
+    await max.as(async () => {
+      const drafts = [
+        await requests.createDraft(max.actor, CONTENT),
+        await requests.createDraft(max.actor, CONTENT),
+      ];
+      const outcomes = await Promise.all(
+        drafts.map(({ id }) => refusalOf(requests.submit(max.actor, id, { version: 1 }))),
+      );
+      expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(1);
+      expect(outcomes).toContainEqual(limited);
     });
   });
 

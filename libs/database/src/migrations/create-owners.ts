@@ -23,7 +23,7 @@ export async function dropOwners(runner: QueryRunner): Promise<void> {
       clients_revise_request, client_logos_revise_request, clients_end_ownership,
       client_members_end_grants, client_members_lock_client, users_end_drafts, clients_record_owner, record_client_history,
       clients_record_history, client_members_record_history,
-      accept_client_invitation, client_team, end_client_grants, count_client_grants CASCADE`);
+      accept_client_invitation, client_team, tested_clients, end_client_grants, count_client_grants CASCADE`);
 }
 
 async function createTables(runner: QueryRunner): Promise<void> {
@@ -368,6 +368,15 @@ async function createPortalFunctions(runner: QueryRunner): Promise<void> {
            SELECT o.user_id AS member, 'owner' AS kind, o.added_at AS since FROM client_owners o WHERE o.client_id = client
            UNION ALL SELECT t.user_id, 'tester', t.accepted_at FROM client_testers t WHERE t.client_id = client
          ) m JOIN users u ON u.id = m.member ORDER BY m.since, u.id;
+     END`,
+  );
+  await createFunction(
+    runner,
+    'tested_clients() RETURNS TABLE (client text, name text, since timestamptz)',
+    `BEGIN
+       RETURN QUERY SELECT c.client_id, c.name, t.accepted_at FROM client_testers t JOIN clients c ON c.client_id = t.client_id
+         WHERE t.user_id = current_developer() AND c.stage = 'testing' AND c.deleted_at IS NULL
+         ORDER BY t.accepted_at DESC LIMIT 100;
      END`,
   );
   await createFunction(

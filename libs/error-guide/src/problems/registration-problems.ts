@@ -3,8 +3,13 @@ import type { Problems } from '#platform/validation/problem.js';
 import { keyText, PRIVATE_SCHEME_TEXTS, redirectUriText } from '../protocol-texts.js';
 import type { ProblemEntries } from './problem-entry.js';
 
-const uriText = (field: string, { given, reason }: Problems['redirect_uri_invalid']): string =>
-  `${field} ${quoted(given)} ${reason === 'repeated' ? 'is given twice: give it once' : redirectUriText(reason, given)}`;
+function uriText(field: string, { given, reason }: Problems['redirect_uri_invalid']): string {
+  const subject = `${field} ${quoted(given)}`;
+  if (reason === 'repeated') return `${subject} is given twice: give it once`;
+  if (reason === 'reserved')
+    return `${subject} has an origin of this service: give an address of the application`;
+  return `${subject} ${redirectUriText(reason, given)}`;
+}
 
 const SAME_HOST = 'a pairwise subject needs the same host in every redirect URI (OpenID Connect Core 8.1)';
 

@@ -25,11 +25,7 @@ export const DE: Messages = {
   'error.login': 'Die Anmeldung wurde nicht abgeschlossen. Melden Sie sich noch einmal an.',
   'error.not_found': 'Die Seite gibt es nicht, oder Sie sind nicht Inhaber der Anwendung.',
   'error.later': 'Versuchen Sie es in einem Augenblick noch einmal.',
-  'error.changed': 'Inzwischen wurde etwas anderes geändert. Öffnen Sie die Seite noch einmal.',
   'error.state': 'Das ist im jetzigen Zustand der Anwendung oder Anfrage nicht möglich.',
-  'error.limit': 'Sie haben eine Grenze dieses Dienstes erreicht.',
-  'error.last_owner':
-    'Der letzte Inhaber kann eine Anwendung nicht verlassen. Laden Sie einen weiteren Inhaber ein, oder löschen Sie die Anwendung.',
   'error.reference': 'Fehlerreferenz:',
   'error.home': 'Zu Ihren Anwendungen',
 
@@ -61,7 +57,6 @@ export const DE: Messages = {
   'field.new_scopes': 'Neue Berechtigungen',
   'field.reason_hint':
     'Begründen Sie jede Berechtigung, die die Anwendung braucht. Lassen Sie die anderen leer.',
-  'field.scopes_missing': 'Die Anwendung braucht mindestens eine Berechtigung.',
   'field.state': 'Status',
   'field.created': 'Erstellt',
   'field.client_id': 'Client-ID',
@@ -167,9 +162,14 @@ export const DE: Messages = {
   'invitation.title': 'Einladung',
   'invitation.text': 'Sie sind zu einer Anwendung eingeladen. Möchten Sie die Einladung als {name} annehmen?',
   'invitation.accept': 'Annehmen',
-  'invitation.invalid': 'Diese Einladung gilt nicht mehr. Bitten Sie um einen neuen Link.',
   'invitation.tester': 'Sie können {name} jetzt testen.',
   'invitation.owner': 'Sie sind jetzt Inhaber von {name}.',
+
+  'tests.title': 'Anwendungen, die Sie testen',
+  'tests.text':
+    'Der Betreiber hat diese Anwendungen noch nicht geprüft. Nur ihre Inhaber und eingeladene Tester können sie verwenden, und jeder Zugriff endet nach sieben Tagen. Testen Sie mit Daten, die die Inhaber sehen dürfen. Um den Zugriff einer Anwendung zu beenden, verlassen Sie sie.',
+  'tests.leave_title': '{name} nicht mehr testen?',
+  'tests.leave_text': 'Der Zugriff auf Ihr Konto endet sofort.',
 
   'change.title': '{name} ändern',
   'change.intro':
@@ -186,6 +186,7 @@ export const DE: Messages = {
   'change.applied': 'Die Änderung ist vorgenommen.',
   'change.proposed': 'Die Änderung ist zur Prüfung eingereicht.',
   'history.none': 'Es gibt keine Ereignisse.',
+  'history.older': 'Ältere Änderungen',
   'history.time': 'Zeit',
   'history.who': 'Wer',
   'history.what': 'Was',
@@ -256,4 +257,85 @@ export const DE: Messages = {
   'integrate.step_exchange': 'Tauschen Sie den Code auf Ihrem Server ein',
   'integrate.step_call': 'Rufen Sie die API auf',
   'integrate.step_device': 'Fordern Sie einen Code für das Gerät an',
+
+  'problem.application_fixed':
+    'Die Art einer Anwendung kann sich nicht ändern. Beantragen Sie eine weitere Anwendung.',
+  'problem.client_invitation_unknown':
+    'Diese Einladung ist nicht mehr gültig. Bitten Sie um einen neuen Link.',
+  'problem.client_not_in_testing': 'Diese Anwendung ist nicht mehr im Test.',
+  'problem.contact_invalid': '{given} ist weder eine E-Mail-Adresse noch eine https-URL.',
+  'problem.key_client': 'Diese Anwendung authentifiziert sich mit Schlüsseln und hat kein Secret.',
+  'problem.keys_invalid.private':
+    'Enthält einen privaten Schlüssel. Geben Sie nur den öffentlichen Schlüssel an, und ersetzen Sie diesen.',
+  'problem.keys_invalid.symmetric':
+    'Enthält ein gemeinsames Geheimnis. Geben Sie einen öffentlichen Schlüssel an.',
+  'problem.keys_invalid': 'Ist kein JWK Set mit öffentlichen Schlüsseln, die dieser Dienst unterstützt.',
+  'problem.last_owner':
+    'Der letzte Inhaber kann eine Anwendung nicht verlassen. Laden Sie einen weiteren Inhaber ein, oder löschen Sie die Anwendung.',
+  'problem.limit_reached.requests':
+    'Sie haben {max, number} Entwürfe und offene Anfragen. Mehr sind nicht möglich.',
+  'problem.limit_reached.applications':
+    'Sie haben {max, number} Anwendungen im Test. Mehr sind nicht möglich.',
+  'problem.limit_reached.testers':
+    'Diese Anwendung hat {max, number} Tester und offene Einladungen. Mehr sind nicht möglich.',
+  'problem.limit_reached': 'Sie haben {max, number} offene Einladungen. Mehr sind nicht möglich.',
+  'problem.link_invalid': 'Muss eine https-URL sein.',
+  'problem.list_too_long': 'Höchstens {max, number} sind möglich.',
+  'problem.logo_invalid.svg': 'SVG ist nicht möglich. Wandeln Sie das Bild in PNG oder WebP um.',
+  'problem.logo_invalid.bytes': 'Die Datei ist zu groß.',
+  'problem.logo_invalid.pixels':
+    'Das Bild hat {width, number} × {height, number} Pixel. Verkleinern Sie es auf höchstens {max, number} × {max, number}.',
+  'problem.logo_invalid': 'Die Datei ist kein vollständiges Bild in PNG, JPEG oder WebP.',
+  'problem.name_invalid': 'Muss eine Zeile mit 1 bis {max, number} sichtbaren Zeichen sein.',
+  'problem.nothing_to_change': 'Nichts ist geändert.',
+  'problem.number_invalid': 'Muss eine ganze Zahl von {min, number} bis {max, number} sein.',
+  'problem.other': 'Dieser Wert ist nicht möglich.',
+  'problem.public_client': 'Diese Anwendung verwendet PKCE und hat kein Secret.',
+  'problem.reason_invalid': 'Muss ein Text mit 1 bis {max, number} Zeichen sein.',
+  'problem.reason_missing': 'Begründen Sie, warum die Anwendung diese Berechtigung braucht.',
+  'problem.redirect_uri_invalid.too_long': '{given}: ist zu lang.',
+  'problem.redirect_uri_invalid.characters':
+    '{given}: enthält Leerzeichen, Steuerzeichen oder Zeichen außerhalb von ASCII. Kodieren Sie sie mit %.',
+  'problem.redirect_uri_invalid.percent':
+    '{given}: enthält ein % ohne zwei hexadezimale Ziffern. Schreiben Sie %25.',
+  'problem.redirect_uri_invalid.wildcard':
+    '{given}: enthält einen Platzhalter. Geben Sie jede URI vollständig an.',
+  'problem.redirect_uri_invalid.relative': '{given}: ist keine absolute URI.',
+  'problem.redirect_uri_invalid.fragment':
+    '{given}: enthält ein Fragment. Entfernen Sie das # und alles danach.',
+  'problem.redirect_uri_invalid.userinfo':
+    '{given}: enthält einen Benutzernamen oder ein Passwort. Entfernen Sie alles vor dem @.',
+  'problem.redirect_uri_invalid.unencrypted':
+    '{given}: ist nicht verschlüsselt. Verwenden Sie https; http ist für 127.0.0.1, [::1] und localhost.',
+  'problem.redirect_uri_invalid.unencrypted_fapi': '{given}: muss https verwenden.',
+  'problem.redirect_uri_invalid.private_scheme':
+    '{given}: Verwenden Sie https. Andere Schemata sind für Anwendungen ohne Secret.',
+  'problem.redirect_uri_invalid.unknown_scheme':
+    '{given}: Verwenden Sie https, oder Ihren umgekehrten Domainnamen als Schema, wie com.example.app.',
+  'problem.redirect_uri_invalid.no_path':
+    '{given}: hat keinen Pfad. Schreiben Sie sie wie {scheme}:/callback.',
+  'problem.redirect_uri_invalid.dot_segment':
+    '{given}: enthält . oder .. im Pfad. Schreiben Sie den aufgelösten Pfad.',
+  'problem.redirect_uri_invalid.rewritten': '{given}: Schreiben Sie sie so, wie Browser sie senden: {href}',
+  'problem.redirect_uri_invalid.repeated': '{given}: ist zweimal angegeben.',
+  'problem.redirect_uri_invalid.reserved': '{given}: gehört zu diesem Dienst.',
+  'problem.redirect_uri_missing':
+    'Geben Sie die URI an, zu der Benutzer zurückkehren, wie https://app.example.com/callback.',
+  'problem.request_not_open.rejected':
+    'Die Registrierung wurde abgelehnt. Öffnen Sie die Anfrage, überarbeiten Sie sie, und reichen Sie sie noch einmal ein.',
+  'problem.request_not_open': 'Das ist im jetzigen Zustand der Anfrage nicht möglich.',
+  'problem.request_outdated': 'Inzwischen wurde etwas anderes geändert. Öffnen Sie die Seite noch einmal.',
+  'problem.request_text_invalid': 'Muss ein Text mit 1 bis {max, number} Zeichen sein.',
+  'problem.request_too_large': 'Die Anfrage ist mit ihrem Logo zu groß.',
+  'problem.request_undecided': 'Über eine andere Anfrage zu dieser Anwendung ist noch nicht entschieden.',
+  'problem.scope_missing': 'Die Anwendung braucht mindestens eine Berechtigung.',
+  'problem.scope_unknown': 'Die Berechtigung {name} gibt es nicht.',
+  'problem.sector_fixed':
+    'Alle Redirect-URIs müssen den Host {sector} haben, weil die Benutzerkennungen von ihm abhängen.',
+  'problem.sector_without_host':
+    '{given} muss denselben Host wie die anderen Redirect-URIs haben, weil die Benutzerkennungen von ihm abhängen.',
+  'problem.sectors_differ':
+    'Alle Redirect-URIs müssen denselben Host haben, weil die Benutzerkennungen von ihm abhängen.',
+  'problem.two_live_secrets': 'Zwei Secrets sind bereits gültig. Widerrufen Sie das nicht mehr verwendete.',
+  'problem.version_outdated': 'Inzwischen wurde etwas anderes geändert. Öffnen Sie die Seite noch einmal.',
 };

@@ -23,11 +23,7 @@ export const EN = {
   'error.login': 'The login was not completed. Log in again.',
   'error.not_found': 'The page does not exist, or you are not an owner of the application.',
   'error.later': 'Try again in a moment.',
-  'error.changed': 'Another change was made in the meantime. Open the page again.',
   'error.state': 'This is not possible in the current state of the application or request.',
-  'error.limit': 'You have reached a limit of this service.',
-  'error.last_owner':
-    'The last owner cannot leave an application. Invite another owner, or delete the application.',
   'error.reference': 'Error reference:',
   'error.home': 'Go to your applications',
 
@@ -57,7 +53,6 @@ export const EN = {
   'field.scopes': 'Permissions',
   'field.new_scopes': 'New permissions',
   'field.reason_hint': 'For each permission that the application needs, say why. Leave the others empty.',
-  'field.scopes_missing': 'The application needs one or more permissions.',
   'field.state': 'State',
   'field.created': 'Created',
   'field.client_id': 'Client ID',
@@ -162,9 +157,14 @@ export const EN = {
   'invitation.title': 'Invitation',
   'invitation.text': 'You are invited to an application. Accept the invitation as {name}?',
   'invitation.accept': 'Accept',
-  'invitation.invalid': 'This invitation is no longer valid. Ask for a new link.',
   'invitation.tester': 'You can now test {name}.',
   'invitation.owner': 'You are now an owner of {name}.',
+
+  'tests.title': 'Applications that you test',
+  'tests.text':
+    'The operator has not reviewed these applications. Only their owners and invited testers can use them, and each access ends after seven days. Test with data that the owners may see. To end the access of an application, leave it.',
+  'tests.leave_title': 'Stop testing {name}?',
+  'tests.leave_text': 'Its access to your account ends immediately.',
 
   'change.title': 'Change {name}',
   'change.intro':
@@ -181,6 +181,7 @@ export const EN = {
   'change.applied': 'The change is made.',
   'change.proposed': 'The change is submitted for review.',
   'history.none': 'There are no events.',
+  'history.older': 'Older changes',
   'history.time': 'Time',
   'history.who': 'Who',
   'history.what': 'What',
@@ -249,6 +250,76 @@ export const EN = {
   'integrate.step_exchange': 'Exchange the code on your server',
   'integrate.step_call': 'Call the API',
   'integrate.step_device': 'Request a code for the device',
+
+  'problem.application_fixed': 'The kind of an application cannot change. Request another application.',
+  'problem.client_invitation_unknown': 'This invitation is no longer valid. Ask for a new link.',
+  'problem.client_not_in_testing': 'This application is no longer in testing.',
+  'problem.contact_invalid': '{given} is not an email address or an https URL.',
+  'problem.key_client': 'This application authenticates with keys, and has no secret.',
+  'problem.keys_invalid.private': 'Contains a private key. Give only the public key, and replace this key.',
+  'problem.keys_invalid.symmetric': 'Contains a shared secret. Give a public key.',
+  'problem.keys_invalid': 'Is not a JWK Set of public keys that this service supports.',
+  'problem.last_owner':
+    'The last owner cannot leave an application. Invite another owner, or delete the application.',
+  'problem.limit_reached.requests':
+    'You have {max, number} drafts and undecided requests. More are not possible.',
+  'problem.limit_reached.applications':
+    'You have {max, number} applications in testing. More are not possible.',
+  'problem.limit_reached.testers':
+    'This application has {max, number} testers and open invitations. More are not possible.',
+  'problem.limit_reached': 'You have {max, number} open invitations. More are not possible.',
+  'problem.link_invalid': 'Must be an https URL.',
+  'problem.list_too_long': 'At most {max, number} are possible.',
+  'problem.logo_invalid.svg': 'SVG is not possible. Convert the image to PNG or WebP.',
+  'problem.logo_invalid.bytes': 'The file is too large.',
+  'problem.logo_invalid.pixels':
+    'The image has {width, number} × {height, number} pixels. Scale it to at most {max, number} × {max, number}.',
+  'problem.logo_invalid': 'The file is not a complete PNG, JPEG or WebP image.',
+  'problem.name_invalid': 'Must be one line of 1 to {max, number} visible characters.',
+  'problem.nothing_to_change': 'Nothing is changed.',
+  'problem.number_invalid': 'Must be a whole number from {min, number} to {max, number}.',
+  'problem.other': 'This value is not possible.',
+  'problem.public_client': 'This application uses PKCE, and has no secret.',
+  'problem.reason_invalid': 'Must be text of 1 to {max, number} characters.',
+  'problem.reason_missing': 'Say why the application needs this permission.',
+  'problem.redirect_uri_invalid.too_long': '{given}: is too long.',
+  'problem.redirect_uri_invalid.characters':
+    '{given}: has spaces, control characters or non-ASCII characters. Percent-encode them.',
+  'problem.redirect_uri_invalid.percent': '{given}: has a % without two hexadecimal digits. Write %25.',
+  'problem.redirect_uri_invalid.wildcard': '{given}: has a wildcard. Give each URI in full.',
+  'problem.redirect_uri_invalid.relative': '{given}: is not an absolute URI.',
+  'problem.redirect_uri_invalid.fragment': '{given}: has a fragment. Remove the # and what follows it.',
+  'problem.redirect_uri_invalid.userinfo':
+    '{given}: has a user name or password. Remove everything before the @.',
+  'problem.redirect_uri_invalid.unencrypted':
+    '{given}: is not encrypted. Use https; http is for 127.0.0.1, [::1] and localhost.',
+  'problem.redirect_uri_invalid.unencrypted_fapi': '{given}: must use https.',
+  'problem.redirect_uri_invalid.private_scheme':
+    '{given}: Use https. Other schemes are for applications without a secret.',
+  'problem.redirect_uri_invalid.unknown_scheme':
+    '{given}: Use https, or your reversed domain name as the scheme, like com.example.app.',
+  'problem.redirect_uri_invalid.no_path': '{given}: has no path. Write it like {scheme}:/callback.',
+  'problem.redirect_uri_invalid.dot_segment': '{given}: has . or .. in its path. Write the resolved path.',
+  'problem.redirect_uri_invalid.rewritten': '{given}: Write it as browsers send it: {href}',
+  'problem.redirect_uri_invalid.repeated': '{given}: is given twice.',
+  'problem.redirect_uri_invalid.reserved': '{given}: belongs to this service.',
+  'problem.redirect_uri_missing':
+    'Give the URI to which users return, like https://app.example.com/callback.',
+  'problem.request_not_open.rejected':
+    'The registration was rejected. Open its request, revise it, and submit it again.',
+  'problem.request_not_open': 'This is not possible in the current state of the request.',
+  'problem.request_outdated': 'Another change was made in the meantime. Open the page again.',
+  'problem.request_text_invalid': 'Must be text of 1 to {max, number} characters.',
+  'problem.request_too_large': 'The request, with its logo, is too large.',
+  'problem.request_undecided': 'Another request for this application is not decided yet.',
+  'problem.scope_missing': 'The application needs one or more permissions.',
+  'problem.scope_unknown': 'The permission {name} does not exist.',
+  'problem.sector_fixed': 'All redirect URIs must have the host {sector}, because user ids depend on it.',
+  'problem.sector_without_host':
+    '{given} must have the same host as the other redirect URIs, because user ids depend on it.',
+  'problem.sectors_differ': 'All redirect URIs must have the same host, because user ids depend on it.',
+  'problem.two_live_secrets': 'Two secrets are valid already. Revoke the one that is no longer used.',
+  'problem.version_outdated': 'Another change was made in the meantime. Open the page again.',
 } as const;
 
 export type MessageId = keyof typeof EN;

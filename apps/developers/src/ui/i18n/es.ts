@@ -25,11 +25,7 @@ export const ES: Messages = {
   'error.login': 'El inicio de sesión no se ha completado. Inicie sesión de nuevo.',
   'error.not_found': 'La página no existe o usted no es propietario de la aplicación.',
   'error.later': 'Inténtelo de nuevo en un momento.',
-  'error.changed': 'Mientras tanto se ha hecho otro cambio. Vuelva a abrir la página.',
   'error.state': 'No es posible en el estado actual de la aplicación o la solicitud.',
-  'error.limit': 'Ha alcanzado un límite de este servicio.',
-  'error.last_owner':
-    'El último propietario no puede abandonar una aplicación. Invite a otro propietario o elimine la aplicación.',
   'error.reference': 'Referencia del error:',
   'error.home': 'Ir a sus aplicaciones',
 
@@ -59,7 +55,6 @@ export const ES: Messages = {
   'field.scopes': 'Permisos',
   'field.new_scopes': 'Permisos nuevos',
   'field.reason_hint': 'Indique el motivo de cada permiso que la aplicación necesita. Deje los demás vacíos.',
-  'field.scopes_missing': 'La aplicación necesita al menos un permiso.',
   'field.state': 'Estado',
   'field.created': 'Creación',
   'field.client_id': 'ID de cliente',
@@ -164,9 +159,14 @@ export const ES: Messages = {
   'invitation.title': 'Invitación',
   'invitation.text': 'Le han invitado a una aplicación. ¿Aceptar la invitación como {name}?',
   'invitation.accept': 'Aceptar',
-  'invitation.invalid': 'Esta invitación ya no es válida. Pida un enlace nuevo.',
   'invitation.tester': 'Ya puede probar {name}.',
   'invitation.owner': 'Ahora es propietario de {name}.',
+
+  'tests.title': 'Aplicaciones que usted prueba',
+  'tests.text':
+    'El operador todavía no ha revisado estas aplicaciones. Solo pueden usarlas sus propietarios y los probadores invitados, y cada acceso termina a los siete días. Pruebe con datos que los propietarios puedan ver. Para terminar el acceso de una aplicación, abandónela.',
+  'tests.leave_title': '¿Dejar de probar {name}?',
+  'tests.leave_text': 'Su acceso a la cuenta de usted termina de inmediato.',
 
   'change.title': 'Cambiar {name}',
   'change.intro':
@@ -183,6 +183,7 @@ export const ES: Messages = {
   'change.applied': 'El cambio se ha realizado.',
   'change.proposed': 'El cambio se ha enviado a revisión.',
   'history.none': 'No hay eventos.',
+  'history.older': 'Cambios anteriores',
   'history.time': 'Fecha',
   'history.who': 'Quién',
   'history.what': 'Qué',
@@ -252,4 +253,78 @@ export const ES: Messages = {
   'integrate.step_exchange': 'Canjee el código en su servidor',
   'integrate.step_call': 'Llame a la API',
   'integrate.step_device': 'Solicite un código para el dispositivo',
+
+  'problem.application_fixed': 'El tipo de una aplicación no puede cambiar. Solicite otra aplicación.',
+  'problem.client_invitation_unknown': 'Esta invitación ya no es válida. Pida un nuevo enlace.',
+  'problem.client_not_in_testing': 'Esta aplicación ya no está en pruebas.',
+  'problem.contact_invalid': '{given} no es una dirección de correo ni una URL https.',
+  'problem.key_client': 'Esta aplicación se autentica con claves y no tiene secreto.',
+  'problem.keys_invalid.private':
+    'Contiene una clave privada. Indique solo la clave pública y sustituya esta clave.',
+  'problem.keys_invalid.symmetric': 'Contiene un secreto compartido. Indique una clave pública.',
+  'problem.keys_invalid': 'No es un JWK Set de claves públicas admitidas por este servicio.',
+  'problem.last_owner':
+    'El último propietario no puede abandonar una aplicación. Invite a otro propietario o elimine la aplicación.',
+  'problem.limit_reached.requests':
+    'Tiene {max, number} borradores y solicitudes pendientes. No puede tener más.',
+  'problem.limit_reached.applications': 'Tiene {max, number} aplicaciones en pruebas. No puede tener más.',
+  'problem.limit_reached.testers':
+    'Esta aplicación tiene {max, number} probadores e invitaciones abiertas. No puede tener más.',
+  'problem.limit_reached': 'Tiene {max, number} invitaciones abiertas. No puede tener más.',
+  'problem.link_invalid': 'Debe ser una URL https.',
+  'problem.list_too_long': 'Como máximo {max, number}.',
+  'problem.logo_invalid.svg': 'No se admite SVG. Convierta la imagen a PNG o WebP.',
+  'problem.logo_invalid.bytes': 'El archivo es demasiado grande.',
+  'problem.logo_invalid.pixels':
+    'La imagen tiene {width, number} × {height, number} píxeles. Redúzcala a {max, number} × {max, number} como máximo.',
+  'problem.logo_invalid': 'El archivo no es una imagen PNG, JPEG o WebP completa.',
+  'problem.name_invalid': 'Debe ser una línea de 1 a {max, number} caracteres visibles.',
+  'problem.nothing_to_change': 'No hay ningún cambio.',
+  'problem.number_invalid': 'Debe ser un número entero de {min, number} a {max, number}.',
+  'problem.other': 'Este valor no es posible.',
+  'problem.public_client': 'Esta aplicación usa PKCE y no tiene secreto.',
+  'problem.reason_invalid': 'Debe ser un texto de 1 a {max, number} caracteres.',
+  'problem.reason_missing': 'Indique por qué la aplicación necesita este permiso.',
+  'problem.redirect_uri_invalid.too_long': '{given}: es demasiado larga.',
+  'problem.redirect_uri_invalid.characters':
+    '{given}: contiene espacios, caracteres de control o caracteres que no son ASCII. Codifíquelos con %.',
+  'problem.redirect_uri_invalid.percent':
+    '{given}: contiene un % sin dos dígitos hexadecimales. Escriba %25.',
+  'problem.redirect_uri_invalid.wildcard': '{given}: contiene un comodín. Indique cada URI completa.',
+  'problem.redirect_uri_invalid.relative': '{given}: no es una URI absoluta.',
+  'problem.redirect_uri_invalid.fragment': '{given}: contiene un fragmento. Elimine el # y lo que le sigue.',
+  'problem.redirect_uri_invalid.userinfo':
+    '{given}: contiene un nombre de usuario o una contraseña. Elimine todo lo anterior a la @.',
+  'problem.redirect_uri_invalid.unencrypted':
+    '{given}: no está cifrada. Use https; http es para 127.0.0.1, [::1] y localhost.',
+  'problem.redirect_uri_invalid.unencrypted_fapi': '{given}: debe usar https.',
+  'problem.redirect_uri_invalid.private_scheme':
+    '{given}: Use https. Los demás esquemas son para aplicaciones sin secreto.',
+  'problem.redirect_uri_invalid.unknown_scheme':
+    '{given}: Use https, o su nombre de dominio invertido como esquema, por ejemplo com.example.app.',
+  'problem.redirect_uri_invalid.no_path': '{given}: no tiene ruta. Escríbala como {scheme}:/callback.',
+  'problem.redirect_uri_invalid.dot_segment':
+    '{given}: contiene . o .. en la ruta. Escriba la ruta resuelta.',
+  'problem.redirect_uri_invalid.rewritten': '{given}: Escríbala como la envían los navegadores: {href}',
+  'problem.redirect_uri_invalid.repeated': '{given}: está repetida.',
+  'problem.redirect_uri_invalid.reserved': '{given}: pertenece a este servicio.',
+  'problem.redirect_uri_missing':
+    'Indique la URI a la que vuelven los usuarios, por ejemplo https://app.example.com/callback.',
+  'problem.request_not_open.rejected':
+    'El registro fue rechazado. Abra la solicitud, revísela y envíela de nuevo.',
+  'problem.request_not_open': 'No es posible en el estado actual de la solicitud.',
+  'problem.request_outdated': 'Mientras tanto se ha hecho otro cambio. Vuelva a abrir la página.',
+  'problem.request_text_invalid': 'Debe ser un texto de 1 a {max, number} caracteres.',
+  'problem.request_too_large': 'La solicitud, con su logotipo, es demasiado grande.',
+  'problem.request_undecided': 'Otra solicitud de esta aplicación aún no está decidida.',
+  'problem.scope_missing': 'La aplicación necesita al menos un permiso.',
+  'problem.scope_unknown': 'El permiso {name} no existe.',
+  'problem.sector_fixed':
+    'Todas las URI de redirección deben tener el host {sector}, porque de él dependen los identificadores de los usuarios.',
+  'problem.sector_without_host':
+    '{given} debe tener el mismo host que las demás URI de redirección, porque de él dependen los identificadores de los usuarios.',
+  'problem.sectors_differ':
+    'Todas las URI de redirección deben tener el mismo host, porque de él dependen los identificadores de los usuarios.',
+  'problem.two_live_secrets': 'Ya hay dos secretos válidos. Revoque el que ya no se usa.',
+  'problem.version_outdated': 'Mientras tanto se ha hecho otro cambio. Vuelva a abrir la página.',
 };

@@ -25,11 +25,7 @@ export const FR: Messages = {
   'error.login': 'La connexion n’a pas abouti. Connectez-vous à nouveau.',
   'error.not_found': 'La page n’existe pas, ou vous n’êtes pas propriétaire de l’application.',
   'error.later': 'Réessayez dans un instant.',
-  'error.changed': 'Une autre modification a été faite entre-temps. Rouvrez la page.',
   'error.state': 'Ce n’est pas possible dans l’état actuel de l’application ou de la demande.',
-  'error.limit': 'Vous avez atteint une limite de ce service.',
-  'error.last_owner':
-    'Le dernier propriétaire ne peut pas quitter une application. Invitez un autre propriétaire ou supprimez l’application.',
   'error.reference': 'Référence de l’erreur :',
   'error.home': 'Aller à vos applications',
 
@@ -60,7 +56,6 @@ export const FR: Messages = {
   'field.new_scopes': 'Nouvelles autorisations',
   'field.reason_hint':
     'Indiquez le motif de chaque autorisation dont l’application a besoin. Laissez les autres vides.',
-  'field.scopes_missing': 'L’application a besoin d’au moins une autorisation.',
   'field.state': 'État',
   'field.created': 'Création',
   'field.client_id': 'Identifiant client',
@@ -166,9 +161,14 @@ export const FR: Messages = {
   'invitation.title': 'Invitation',
   'invitation.text': 'Vous êtes invité à une application. Accepter l’invitation en tant que {name} ?',
   'invitation.accept': 'Accepter',
-  'invitation.invalid': 'Cette invitation n’est plus valide. Demandez un nouveau lien.',
   'invitation.tester': 'Vous pouvez maintenant tester {name}.',
   'invitation.owner': 'Vous êtes maintenant propriétaire de {name}.',
+
+  'tests.title': 'Applications que vous testez',
+  'tests.text':
+    'L’opérateur n’a pas encore examiné ces applications. Seuls leurs propriétaires et les testeurs invités peuvent les utiliser, et chaque accès prend fin après sept jours. Testez avec des données que les propriétaires peuvent voir. Pour mettre fin à l’accès d’une application, quittez-la.',
+  'tests.leave_title': 'Ne plus tester {name} ?',
+  'tests.leave_text': 'Son accès à votre compte prend fin immédiatement.',
 
   'change.title': 'Modifier {name}',
   'change.intro':
@@ -185,6 +185,7 @@ export const FR: Messages = {
   'change.applied': 'La modification est effectuée.',
   'change.proposed': 'La modification est soumise à l’examen.',
   'history.none': 'Il n’y a aucun événement.',
+  'history.older': 'Modifications plus anciennes',
   'history.time': 'Date',
   'history.who': 'Auteur',
   'history.what': 'Événement',
@@ -254,4 +255,85 @@ export const FR: Messages = {
   'integrate.step_exchange': 'Échangez le code sur votre serveur',
   'integrate.step_call': 'Appelez l’API',
   'integrate.step_device': 'Demandez un code pour l’appareil',
+
+  'problem.application_fixed':
+    'Le type d’une application ne peut pas changer. Demandez une autre application.',
+  'problem.client_invitation_unknown': 'Cette invitation n’est plus valide. Demandez un nouveau lien.',
+  'problem.client_not_in_testing': 'Cette application n’est plus en test.',
+  'problem.contact_invalid': '{given} n’est ni une adresse e-mail ni une URL https.',
+  'problem.key_client': 'Cette application s’authentifie avec des clés et n’a pas de secret.',
+  'problem.keys_invalid.private':
+    'Contient une clé privée. Indiquez seulement la clé publique et remplacez cette clé.',
+  'problem.keys_invalid.symmetric': 'Contient un secret partagé. Indiquez une clé publique.',
+  'problem.keys_invalid': 'N’est pas un JWK Set de clés publiques prises en charge par ce service.',
+  'problem.last_owner':
+    'Le dernier propriétaire ne peut pas quitter une application. Invitez un autre propriétaire ou supprimez l’application.',
+  'problem.limit_reached.requests':
+    'Vous avez {max, number} brouillons et demandes en cours. Il n’est pas possible d’en avoir plus.',
+  'problem.limit_reached.applications':
+    'Vous avez {max, number} applications en test. Il n’est pas possible d’en avoir plus.',
+  'problem.limit_reached.testers':
+    'Cette application a {max, number} testeurs et invitations en cours. Il n’est pas possible d’en avoir plus.',
+  'problem.limit_reached':
+    'Vous avez {max, number} invitations en cours. Il n’est pas possible d’en avoir plus.',
+  'problem.link_invalid': 'Doit être une URL https.',
+  'problem.list_too_long': '{max, number} au maximum.',
+  'problem.logo_invalid.svg': 'Le format SVG n’est pas accepté. Convertissez l’image en PNG ou WebP.',
+  'problem.logo_invalid.bytes': 'Le fichier est trop volumineux.',
+  'problem.logo_invalid.pixels':
+    'L’image fait {width, number} × {height, number} pixels. Réduisez-la à {max, number} × {max, number} au maximum.',
+  'problem.logo_invalid': 'Le fichier n’est pas une image PNG, JPEG ou WebP complète.',
+  'problem.name_invalid': 'Doit être une ligne de 1 à {max, number} caractères visibles.',
+  'problem.nothing_to_change': 'Rien n’est modifié.',
+  'problem.number_invalid': 'Doit être un nombre entier de {min, number} à {max, number}.',
+  'problem.other': 'Cette valeur n’est pas possible.',
+  'problem.public_client': 'Cette application utilise PKCE et n’a pas de secret.',
+  'problem.reason_invalid': 'Doit être un texte de 1 à {max, number} caractères.',
+  'problem.reason_missing': 'Indiquez pourquoi l’application a besoin de cette autorisation.',
+  'problem.redirect_uri_invalid.too_long': '{given} : est trop longue.',
+  'problem.redirect_uri_invalid.characters':
+    '{given} : contient des espaces, des caractères de contrôle ou non ASCII. Encodez-les avec %.',
+  'problem.redirect_uri_invalid.percent':
+    '{given} : contient un % sans deux chiffres hexadécimaux. Écrivez %25.',
+  'problem.redirect_uri_invalid.wildcard':
+    '{given} : contient un caractère générique. Indiquez chaque URI en entier.',
+  'problem.redirect_uri_invalid.relative': '{given} : n’est pas une URI absolue.',
+  'problem.redirect_uri_invalid.fragment':
+    '{given} : contient un fragment. Supprimez le # et ce qui le suit.',
+  'problem.redirect_uri_invalid.userinfo':
+    '{given} : contient un nom d’utilisateur ou un mot de passe. Supprimez tout ce qui précède le @.',
+  'problem.redirect_uri_invalid.unencrypted':
+    '{given} : n’est pas chiffrée. Utilisez https ; http est réservé à 127.0.0.1, [::1] et localhost.',
+  'problem.redirect_uri_invalid.unencrypted_fapi': '{given} : doit utiliser https.',
+  'problem.redirect_uri_invalid.private_scheme':
+    '{given} : Utilisez https. Les autres schémas sont réservés aux applications sans secret.',
+  'problem.redirect_uri_invalid.unknown_scheme':
+    '{given} : Utilisez https, ou votre nom de domaine inversé comme schéma, par exemple com.example.app.',
+  'problem.redirect_uri_invalid.no_path':
+    '{given} : n’a pas de chemin. Écrivez-la sous la forme {scheme}:/callback.',
+  'problem.redirect_uri_invalid.dot_segment':
+    '{given} : contient . ou .. dans son chemin. Écrivez le chemin résolu.',
+  'problem.redirect_uri_invalid.rewritten':
+    '{given} : Écrivez-la telle que les navigateurs l’envoient : {href}',
+  'problem.redirect_uri_invalid.repeated': '{given} : est indiquée deux fois.',
+  'problem.redirect_uri_invalid.reserved': '{given} : appartient à ce service.',
+  'problem.redirect_uri_missing':
+    'Indiquez l’URI vers laquelle les utilisateurs reviennent, par exemple https://app.example.com/callback.',
+  'problem.request_not_open.rejected':
+    'L’enregistrement a été refusé. Ouvrez la demande, révisez-la et envoyez-la à nouveau.',
+  'problem.request_not_open': 'Ce n’est pas possible dans l’état actuel de la demande.',
+  'problem.request_outdated': 'Une autre modification a été faite entre-temps. Rouvrez la page.',
+  'problem.request_text_invalid': 'Doit être un texte de 1 à {max, number} caractères.',
+  'problem.request_too_large': 'La demande, avec son logo, est trop volumineuse.',
+  'problem.request_undecided': 'Une autre demande pour cette application est encore en cours.',
+  'problem.scope_missing': 'L’application a besoin d’au moins une autorisation.',
+  'problem.scope_unknown': 'L’autorisation {name} n’existe pas.',
+  'problem.sector_fixed':
+    'Toutes les URI de redirection doivent avoir l’hôte {sector}, dont dépendent les identifiants des utilisateurs.',
+  'problem.sector_without_host':
+    '{given} doit avoir le même hôte que les autres URI de redirection, car les identifiants des utilisateurs en dépendent.',
+  'problem.sectors_differ':
+    'Toutes les URI de redirection doivent avoir le même hôte, car les identifiants des utilisateurs en dépendent.',
+  'problem.two_live_secrets': 'Deux secrets sont déjà valides. Révoquez celui qui n’est plus utilisé.',
+  'problem.version_outdated': 'Une autre modification a été faite entre-temps. Rouvrez la page.',
 };

@@ -25,11 +25,7 @@ export const JA: Messages = {
   'error.login': 'ログインが完了しませんでした。もう一度ログインしてください。',
   'error.not_found': 'ページが存在しないか、あなたはこのアプリケーションの所有者ではありません。',
   'error.later': 'しばらくしてからもう一度お試しください。',
-  'error.changed': 'その間に別の変更がありました。ページを開き直してください。',
   'error.state': 'アプリケーションまたは申請の現在の状態では、この操作はできません。',
-  'error.limit': 'このサービスの上限に達しました。',
-  'error.last_owner':
-    '最後の所有者はアプリケーションから抜けられません。別の所有者を招待するか、アプリケーションを削除してください。',
   'error.reference': 'エラー参照番号:',
   'error.home': 'アプリケーション一覧へ',
 
@@ -59,7 +55,6 @@ export const JA: Messages = {
   'field.scopes': '権限',
   'field.new_scopes': '新しい権限',
   'field.reason_hint': 'アプリケーションに必要な権限ごとに理由を書いてください。他は空のままにしてください。',
-  'field.scopes_missing': 'アプリケーションには 1 つ以上の権限が必要です。',
   'field.state': '状態',
   'field.created': '作成日時',
   'field.client_id': 'クライアント ID',
@@ -164,9 +159,14 @@ export const JA: Messages = {
   'invitation.title': '招待',
   'invitation.text': 'アプリケーションに招待されています。{name} として招待を受けますか?',
   'invitation.accept': '受ける',
-  'invitation.invalid': 'この招待は無効になりました。新しいリンクを依頼してください。',
   'invitation.tester': '{name} をテストできるようになりました。',
   'invitation.owner': '{name} の所有者になりました。',
+
+  'tests.title': 'テスト中のアプリケーション',
+  'tests.text':
+    'これらのアプリケーションは運営者の審査がまだ済んでいません。使えるのは所有者と招待されたテスターだけで、アクセスは 7 日後に終了します。所有者に見られてもよいデータでテストしてください。アプリケーションのアクセスを終了するには、テストをやめてください。',
+  'tests.leave_title': '{name} のテストをやめますか?',
+  'tests.leave_text': 'あなたのアカウントへのアクセスはすぐに終了します。',
 
   'change.title': '{name} を変更',
   'change.intro':
@@ -183,6 +183,7 @@ export const JA: Messages = {
   'change.applied': '変更しました。',
   'change.proposed': '変更を審査に提出しました。',
   'history.none': '履歴はありません。',
+  'history.older': '以前の変更',
   'history.time': '日時',
   'history.who': '実行者',
   'history.what': '内容',
@@ -251,4 +252,82 @@ export const JA: Messages = {
   'integrate.step_exchange': 'サーバーでコードを交換する',
   'integrate.step_call': 'API を呼び出す',
   'integrate.step_device': 'デバイス用のコードを要求する',
+
+  'problem.application_fixed':
+    'アプリケーションの種類は変更できません。別のアプリケーションを申請してください。',
+  'problem.client_invitation_unknown': 'この招待は無効になりました。新しいリンクを依頼してください。',
+  'problem.client_not_in_testing': 'このアプリケーションはテスト中ではなくなりました。',
+  'problem.contact_invalid': '{given} はメールアドレスでも https の URL でもありません。',
+  'problem.key_client': 'このアプリケーションは鍵で認証するため、シークレットはありません。',
+  'problem.keys_invalid.private': '秘密鍵が含まれています。公開鍵だけを指定し、この鍵を交換してください。',
+  'problem.keys_invalid.symmetric': '共有鍵が含まれています。公開鍵を指定してください。',
+  'problem.keys_invalid': 'このサービスが対応する公開鍵の JWK Set ではありません。',
+  'problem.last_owner':
+    '最後の所有者はアプリケーションから抜けられません。別の所有者を招待するか、アプリケーションを削除してください。',
+  'problem.limit_reached.requests':
+    '下書きと未決の申請が {max, number} 件あります。これ以上は作成できません。',
+  'problem.limit_reached.applications':
+    'テスト中のアプリケーションが {max, number} 件あります。これ以上は作成できません。',
+  'problem.limit_reached.testers':
+    'このアプリケーションのテスターと未回答の招待が {max, number} 件あります。これ以上は招待できません。',
+  'problem.limit_reached': '未回答の招待が {max, number} 件あります。これ以上は招待できません。',
+  'problem.link_invalid': 'https の URL を入力してください。',
+  'problem.list_too_long': '最大 {max, number} 件です。',
+  'problem.logo_invalid.svg': 'SVG は使えません。PNG または WebP に変換してください。',
+  'problem.logo_invalid.bytes': 'ファイルが大きすぎます。',
+  'problem.logo_invalid.pixels':
+    '画像は {width, number} × {height, number} ピクセルです。{max, number} × {max, number} 以下に縮小してください。',
+  'problem.logo_invalid': '完全な PNG、JPEG、WebP の画像ではありません。',
+  'problem.name_invalid': '表示できる 1～{max, number} 文字を 1 行で入力してください。',
+  'problem.nothing_to_change': '変更はありません。',
+  'problem.number_invalid': '{min, number}～{max, number} の整数を入力してください。',
+  'problem.other': 'この値は使えません。',
+  'problem.public_client': 'このアプリケーションは PKCE を使うため、シークレットはありません。',
+  'problem.reason_invalid': '1～{max, number} 文字のテキストを入力してください。',
+  'problem.reason_missing': 'この権限が必要な理由を入力してください。',
+  'problem.redirect_uri_invalid.too_long': '{given}: 長すぎます。',
+  'problem.redirect_uri_invalid.characters':
+    '{given}: 空白、制御文字、または ASCII 以外の文字が含まれています。% でエンコードしてください。',
+  'problem.redirect_uri_invalid.percent':
+    '{given}: % の後に 16 進数 2 桁がありません。%25 と書いてください。',
+  'problem.redirect_uri_invalid.wildcard':
+    '{given}: ワイルドカードが含まれています。URI をそれぞれ完全に入力してください。',
+  'problem.redirect_uri_invalid.relative': '{given}: 絶対 URI ではありません。',
+  'problem.redirect_uri_invalid.fragment':
+    '{given}: フラグメントが含まれています。# 以降を削除してください。',
+  'problem.redirect_uri_invalid.userinfo':
+    '{given}: ユーザー名またはパスワードが含まれています。@ より前を削除してください。',
+  'problem.redirect_uri_invalid.unencrypted':
+    '{given}: 暗号化されていません。https を使ってください。http は 127.0.0.1、[::1]、localhost 専用です。',
+  'problem.redirect_uri_invalid.unencrypted_fapi': '{given}: https を使ってください。',
+  'problem.redirect_uri_invalid.private_scheme':
+    '{given}: https を使ってください。他のスキームはシークレットのないアプリケーション専用です。',
+  'problem.redirect_uri_invalid.unknown_scheme':
+    '{given}: https、または com.example.app のように逆順にしたドメイン名をスキームとして使ってください。',
+  'problem.redirect_uri_invalid.no_path':
+    '{given}: パスがありません。{scheme}:/callback のように書いてください。',
+  'problem.redirect_uri_invalid.dot_segment':
+    '{given}: パスに . または .. が含まれています。解決済みのパスを書いてください。',
+  'problem.redirect_uri_invalid.rewritten': '{given}: ブラウザーが送る形で書いてください: {href}',
+  'problem.redirect_uri_invalid.repeated': '{given}: 重複しています。',
+  'problem.redirect_uri_invalid.reserved': '{given}: このサービスの URI です。',
+  'problem.redirect_uri_missing':
+    'https://app.example.com/callback のように、ユーザーが戻る URI を入力してください。',
+  'problem.request_not_open.rejected': '登録は却下されました。申請を開き、修正して再提出してください。',
+  'problem.request_not_open': '申請の現在の状態では、この操作はできません。',
+  'problem.request_outdated': 'その間に別の変更がありました。ページを開き直してください。',
+  'problem.request_text_invalid': '1～{max, number} 文字のテキストを入力してください。',
+  'problem.request_too_large': '申請がロゴを含めて大きすぎます。',
+  'problem.request_undecided': 'このアプリケーションの別の申請がまだ決定されていません。',
+  'problem.scope_missing': 'アプリケーションには少なくとも 1 つの権限が必要です。',
+  'problem.scope_unknown': '権限 {name} は存在しません。',
+  'problem.sector_fixed':
+    'ユーザー ID がホストに依存するため、すべてのリダイレクト URI のホストは {sector} でなければなりません。',
+  'problem.sector_without_host':
+    'ユーザー ID がホストに依存するため、{given} のホストは他のリダイレクト URI と同じでなければなりません。',
+  'problem.sectors_differ':
+    'ユーザー ID がホストに依存するため、すべてのリダイレクト URI のホストは同じでなければなりません。',
+  'problem.two_live_secrets':
+    '有効なシークレットがすでに 2 つあります。使わなくなった方を取り消してください。',
+  'problem.version_outdated': 'その間に別の変更がありました。ページを開き直してください。',
 };

@@ -25,11 +25,7 @@ export const PT: Messages = {
   'error.login': 'O login não foi concluído. Entre novamente.',
   'error.not_found': 'A página não existe ou você não é proprietário do aplicativo.',
   'error.later': 'Tente novamente em instantes.',
-  'error.changed': 'Outra alteração foi feita nesse meio-tempo. Abra a página novamente.',
   'error.state': 'Isso não é possível no estado atual do aplicativo ou da solicitação.',
-  'error.limit': 'Você atingiu um limite deste serviço.',
-  'error.last_owner':
-    'O último proprietário não pode sair de um aplicativo. Convide outro proprietário ou exclua o aplicativo.',
   'error.reference': 'Referência do erro:',
   'error.home': 'Ir para seus aplicativos',
 
@@ -59,7 +55,6 @@ export const PT: Messages = {
   'field.scopes': 'Permissões',
   'field.new_scopes': 'Novas permissões',
   'field.reason_hint': 'Diga o motivo de cada permissão de que o aplicativo precisa. Deixe as outras vazias.',
-  'field.scopes_missing': 'O aplicativo precisa de pelo menos uma permissão.',
   'field.state': 'Estado',
   'field.created': 'Criação',
   'field.client_id': 'ID do cliente',
@@ -164,9 +159,14 @@ export const PT: Messages = {
   'invitation.title': 'Convite',
   'invitation.text': 'Você foi convidado para um aplicativo. Aceitar o convite como {name}?',
   'invitation.accept': 'Aceitar',
-  'invitation.invalid': 'Este convite não é mais válido. Peça um novo link.',
   'invitation.tester': 'Agora você pode testar {name}.',
   'invitation.owner': 'Agora você é proprietário de {name}.',
+
+  'tests.title': 'Aplicativos que você testa',
+  'tests.text':
+    'O operador ainda não analisou estes aplicativos. Somente os proprietários e os testadores convidados podem usá-los, e cada acesso termina após sete dias. Teste com dados que os proprietários possam ver. Para encerrar o acesso de um aplicativo, saia dele.',
+  'tests.leave_title': 'Parar de testar {name}?',
+  'tests.leave_text': 'O acesso dele à sua conta termina imediatamente.',
 
   'change.title': 'Alterar {name}',
   'change.intro':
@@ -183,6 +183,7 @@ export const PT: Messages = {
   'change.applied': 'A alteração foi feita.',
   'change.proposed': 'A alteração foi enviada para análise.',
   'history.none': 'Não há eventos.',
+  'history.older': 'Alterações mais antigas',
   'history.time': 'Data',
   'history.who': 'Quem',
   'history.what': 'O quê',
@@ -252,4 +253,79 @@ export const PT: Messages = {
   'integrate.step_exchange': 'Troque o código no seu servidor',
   'integrate.step_call': 'Chame a API',
   'integrate.step_device': 'Solicite um código para o dispositivo',
+
+  'problem.application_fixed': 'O tipo de um aplicativo não pode mudar. Solicite outro aplicativo.',
+  'problem.client_invitation_unknown': 'Este convite não é mais válido. Peça um novo link.',
+  'problem.client_not_in_testing': 'Este aplicativo não está mais em teste.',
+  'problem.contact_invalid': '{given} não é um endereço de e-mail nem uma URL https.',
+  'problem.key_client': 'Este aplicativo se autentica com chaves e não tem segredo.',
+  'problem.keys_invalid.private':
+    'Contém uma chave privada. Informe somente a chave pública e substitua esta chave.',
+  'problem.keys_invalid.symmetric': 'Contém um segredo compartilhado. Informe uma chave pública.',
+  'problem.keys_invalid': 'Não é um JWK Set de chaves públicas aceitas por este serviço.',
+  'problem.last_owner':
+    'O último proprietário não pode sair de um aplicativo. Convide outro proprietário ou exclua o aplicativo.',
+  'problem.limit_reached.requests':
+    'Você tem {max, number} rascunhos e solicitações pendentes. Não é possível ter mais.',
+  'problem.limit_reached.applications':
+    'Você tem {max, number} aplicativos em teste. Não é possível ter mais.',
+  'problem.limit_reached.testers':
+    'Este aplicativo tem {max, number} testadores e convites abertos. Não é possível ter mais.',
+  'problem.limit_reached': 'Você tem {max, number} convites abertos. Não é possível ter mais.',
+  'problem.link_invalid': 'Deve ser uma URL https.',
+  'problem.list_too_long': 'No máximo {max, number}.',
+  'problem.logo_invalid.svg': 'SVG não é aceito. Converta a imagem para PNG ou WebP.',
+  'problem.logo_invalid.bytes': 'O arquivo é grande demais.',
+  'problem.logo_invalid.pixels':
+    'A imagem tem {width, number} × {height, number} pixels. Reduza-a a no máximo {max, number} × {max, number}.',
+  'problem.logo_invalid': 'O arquivo não é uma imagem PNG, JPEG ou WebP completa.',
+  'problem.name_invalid': 'Deve ser uma linha de 1 a {max, number} caracteres visíveis.',
+  'problem.nothing_to_change': 'Nada foi alterado.',
+  'problem.number_invalid': 'Deve ser um número inteiro de {min, number} a {max, number}.',
+  'problem.other': 'Este valor não é possível.',
+  'problem.public_client': 'Este aplicativo usa PKCE e não tem segredo.',
+  'problem.reason_invalid': 'Deve ser um texto de 1 a {max, number} caracteres.',
+  'problem.reason_missing': 'Diga por que o aplicativo precisa desta permissão.',
+  'problem.redirect_uri_invalid.too_long': '{given}: é longa demais.',
+  'problem.redirect_uri_invalid.characters':
+    '{given}: contém espaços, caracteres de controle ou caracteres que não são ASCII. Codifique-os com %.',
+  'problem.redirect_uri_invalid.percent': '{given}: contém um % sem dois dígitos hexadecimais. Escreva %25.',
+  'problem.redirect_uri_invalid.wildcard': '{given}: contém um curinga. Informe cada URI por inteiro.',
+  'problem.redirect_uri_invalid.relative': '{given}: não é uma URI absoluta.',
+  'problem.redirect_uri_invalid.fragment':
+    '{given}: contém um fragmento. Remova o # e o que vem depois dele.',
+  'problem.redirect_uri_invalid.userinfo':
+    '{given}: contém um nome de usuário ou uma senha. Remova tudo o que vem antes do @.',
+  'problem.redirect_uri_invalid.unencrypted':
+    '{given}: não é criptografada. Use https; http é para 127.0.0.1, [::1] e localhost.',
+  'problem.redirect_uri_invalid.unencrypted_fapi': '{given}: deve usar https.',
+  'problem.redirect_uri_invalid.private_scheme':
+    '{given}: Use https. Outros esquemas são para aplicativos sem segredo.',
+  'problem.redirect_uri_invalid.unknown_scheme':
+    '{given}: Use https, ou seu nome de domínio invertido como esquema, por exemplo com.example.app.',
+  'problem.redirect_uri_invalid.no_path': '{given}: não tem caminho. Escreva-a como {scheme}:/callback.',
+  'problem.redirect_uri_invalid.dot_segment':
+    '{given}: contém . ou .. no caminho. Escreva o caminho resolvido.',
+  'problem.redirect_uri_invalid.rewritten': '{given}: Escreva-a como os navegadores a enviam: {href}',
+  'problem.redirect_uri_invalid.repeated': '{given}: foi informada duas vezes.',
+  'problem.redirect_uri_invalid.reserved': '{given}: pertence a este serviço.',
+  'problem.redirect_uri_missing':
+    'Informe a URI para a qual os usuários voltam, por exemplo https://app.example.com/callback.',
+  'problem.request_not_open.rejected':
+    'O registro foi rejeitado. Abra a solicitação, revise-a e envie-a novamente.',
+  'problem.request_not_open': 'Isso não é possível no estado atual da solicitação.',
+  'problem.request_outdated': 'Outra alteração foi feita nesse meio-tempo. Abra a página novamente.',
+  'problem.request_text_invalid': 'Deve ser um texto de 1 a {max, number} caracteres.',
+  'problem.request_too_large': 'A solicitação, com seu logotipo, é grande demais.',
+  'problem.request_undecided': 'Outra solicitação deste aplicativo ainda não foi decidida.',
+  'problem.scope_missing': 'O aplicativo precisa de pelo menos uma permissão.',
+  'problem.scope_unknown': 'A permissão {name} não existe.',
+  'problem.sector_fixed':
+    'Todas as URIs de redirecionamento devem ter o host {sector}, porque os identificadores dos usuários dependem dele.',
+  'problem.sector_without_host':
+    '{given} deve ter o mesmo host das outras URIs de redirecionamento, porque os identificadores dos usuários dependem dele.',
+  'problem.sectors_differ':
+    'Todas as URIs de redirecionamento devem ter o mesmo host, porque os identificadores dos usuários dependem dele.',
+  'problem.two_live_secrets': 'Já há dois segredos válidos. Revogue o que não é mais usado.',
+  'problem.version_outdated': 'Outra alteração foi feita nesse meio-tempo. Abra a página novamente.',
 };

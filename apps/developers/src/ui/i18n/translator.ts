@@ -1,5 +1,6 @@
 import type { Locale } from '#oauth/locale.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
+import type { Problem } from '#platform/validation/problem.js';
 import { type Catalogues, CatalogueTranslator } from '#ui/i18n.js';
 import { AR } from './ar.js';
 import { DE } from './de.js';
@@ -34,8 +35,21 @@ export class Translator extends CatalogueTranslator<MessageId> {
     return texts?.[this.locale] ?? texts?.en ?? name;
   }
 
+  /** Returns the text of a problem at its field; a general text for a problem that no form of the portal causes. */
+  problem({ id, values }: Pick<Problem, 'id' | 'values'>): string {
+    const given = (values ?? {}) as Readonly<Record<string, string | number>>;
+    const { href = '', protocol = '' } = URL.parse(String(given['given'])) ?? {};
+    const variant = given['reason'] ?? given['of'] ?? given['status'] ?? given['id'];
+    const message = [`problem.${id}.${variant}`, `problem.${id}`].find(isMessage) ?? 'problem.other';
+    return this.text(message, { href, scheme: protocol.slice(0, -1), ...given });
+  }
+
   /** Formats a time in UTC, like the log of an application. */
   time(time: Date): string {
     return `${this.times.format(time)} UTC`;
   }
+}
+
+export function isMessage(id: string): id is MessageId {
+  return Object.hasOwn(EN, id);
 }

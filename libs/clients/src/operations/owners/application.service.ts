@@ -20,6 +20,7 @@ import {
   missingReasons,
   refuseOthers,
   registrationFields,
+  reservedUris,
 } from '../requests/requested-registration.js';
 import { unlessRefused } from './refused-step.js';
 
@@ -84,6 +85,7 @@ export class ApplicationService {
       this.requests.change(actor.userId, clientId, (current, existing) => {
         const wanted = changedRegistration({ clientId, ...existing }, current, checked);
         const { now, proposed } = splitChange(current, wanted);
+        refuseInvalid(reservedUris(proposed.addRedirectUris, this.options.settings));
         const content = { ...proposed, ...(logo !== undefined && { logo }) };
         if (Object.keys(content).length === 0) return { now, proposed: null };
         const { purpose, reasons } = validated(RequestDetails, detailsOf(input));

@@ -17,6 +17,7 @@ import {
   type Member,
   type Owner,
   type OwnerlessClient,
+  type TestedClient,
 } from '../../owners/client-member.store.js';
 import { identifyClient, unknownClient } from '../client-lookup.js';
 import { isPrivilegedClient } from '../privileged-client.js';
@@ -120,6 +121,11 @@ export class ClientMemberService {
     const members = await this.members.team(clientId);
     if (members.length === 0) throw unknownClient(clientId);
     return members;
+  }
+
+  /** Lists the applications in testing that the user of the portal's transaction tests. */
+  tested(): Promise<TestedClient[]> {
+    return this.members.tested();
   }
 
   /** Lists the open invitations of an application. */

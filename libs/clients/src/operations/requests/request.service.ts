@@ -9,7 +9,11 @@ import { problem } from '#platform/validation/problem.js';
 import { IsString } from 'class-validator';
 import { MayBeAbsent, Satisfies, WholeNumber } from '#platform/validation/validate.js';
 import type { ClientRequestEntity } from '../../requests/client-request.entity.js';
-import { type ChangeOfClient, ClientRequestStore } from '../../requests/client-request.store.js';
+import {
+  type ChangeOfClient,
+  ClientRequestStore,
+  type ListedRequest,
+} from '../../requests/client-request.store.js';
 import { isPlainText, PLAIN_TEXT, RegistrationDetails } from '../../requests/request-content.js';
 import { unlessRefused } from '../owners/refused-step.js';
 import type { AuditRecord } from '#audit/event.js';
@@ -27,15 +31,9 @@ import {
   type RequestContent,
   requestedChange,
   requestedRegistration,
+  reservedUris,
 } from './requested-registration.js';
-import {
-  messageView,
-  type MessageView,
-  requestSummary,
-  type RequestSummary,
-  requestView,
-  type RequestView,
-} from './request.description.js';
+import { messageView, type MessageView, requestView, type RequestView } from './request.description.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -78,9 +76,24 @@ export class RequestService {
     private readonly options: AdministrationOptions,
   ) {}
 
-  /** Lists the requests of the user and of the user's applications, newest first. */
-  async list(actor: OwnerActor): Promise<RequestSummary[]> {
-    return (await this.requests.list(actor.userId)).map(requestSummary);
+  /** Lists the drafts and undecided requests of the user and of the user's applications, newest first. */
+  undecided(actor: OwnerActor): Promise<ListedRequest[]> {
+    return this.requests.undecided(actor.userId);
+  }
+
+  /** Lists the newest requests of an application that the actor owns, at most 100. */
+  ofClient(clientId: string): Promise<ListedRequest[]> {
+    return this.requests.ofClient(clientId);
+  }
+
+  /** Finds the registration that an application in testing waits for. */
+  async openRegistration(actor: OwnerActor, clientId: string): Promise<RequestView> {
+    const request = await this.requests.lastRegistration(clientId);
+    if (!request) throw refused('unknown', problem('request_unknown', [], { id: clientId }));
+    const { id, status } = request;
+    if (status !== 'submitted' && status !== 'question')
+      throw refused('conflict', problem('request_not_open', [], { id, status }));
+    return (await this.find(actor, id)).request;
   }
 
   async find(
@@ -132,6 +145,10 @@ export class RequestService {
     const client = await this.checkedContent(draft.content);
     const credential = client.type === 'public' || client.keys ? null : generateClientSecret();
     const change = draft.clientId === null ? unchanged : await this.changeTo(draft);
+    const existing =
+      draft.clientId === null ? null : await this.applications.find(draft.clientId, actor.userId);
+    if (existing && (existing.type !== client.type || existing.deviceGrant !== client.rules?.deviceGrant))
+      throw refused('conflict', problem('application_fixed', 'application'));
     const { created, update } = await unlessRefused(
       this.requests.submit(
         actor.userId,
@@ -190,7 +207,11 @@ export class RequestService {
   private async checkedContent(content: object): ReturnType<typeof checkNewClient> {
     const { dto: details, problems } = checked(RegistrationDetails, detailsOf(content));
     const registration = requestedRegistration(content, details);
-    const found = [...problems, ...missingReasons(registration.scopes, details.reasons)];
+    const found = [
+      ...problems,
+      ...missingReasons(registration.scopes, details.reasons),
+      ...reservedUris(registration.redirectUris, this.options.settings),
+    ];
     const catalogue = this.options.scopes().value;
     const client = await checkNewClient({ scopes: [], ...registration }, catalogue, '').catch(
       (error: unknown) => {

@@ -1,4 +1,5 @@
 import { refuseInvalid } from '#operations/administration.error.js';
+import type { AdministrationSettings } from '#operations/administration.options.js';
 import type { Input } from '#operations/validate.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import type { Registration } from '../../registration/registration.js';
@@ -69,4 +70,20 @@ export function missingReasons(scopes: unknown, reasons: RequestDetails['reasons
   return scopes
     .filter((scope): scope is string => typeof scope === 'string' && !Object.hasOwn(reasons, scope))
     .map((scope) => problem('reason_missing', ['reasons', scope], { scope }));
+}
+
+/**
+ * Rejects redirect URIs of this service: an application with such a URI would get the codes of operators or owners.
+ * @param uris of any type
+ */
+export function reservedUris(
+  uris: unknown,
+  { AUTH_URL, BASE_URL, API_URL, CONSOLE_URL, DEVELOPERS_URL }: AdministrationSettings,
+): Problem[] {
+  const origins = [AUTH_URL, BASE_URL, API_URL, CONSOLE_URL, DEVELOPERS_URL];
+  return (Array.isArray(uris) ? uris : []).flatMap((given: unknown, index) =>
+    typeof given === 'string' && origins.includes(URL.parse(given)?.origin)
+      ? [problem('redirect_uri_invalid', ['redirectUris', index], { given, reason: 'reserved' })]
+      : [],
+  );
 }
