@@ -210,6 +210,7 @@ export function appCommands(
     DATABASE_URL: urls.database.developers,
     REDIS_URL: urls.redis.developers,
     DEVELOPERS_URL,
+    ...(hasConsole && { CONSOLE_URL }),
     DEVELOPERS_CLIENT_ID: account.developersClientId,
     DEVELOPERS_CLIENT_SECRET: account.developersClientSecret,
   };

@@ -4,7 +4,7 @@ import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { button, hiddenFields, postForm, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
-import { confirmPage, copyable, noteOf, pathOf, timeOf, type Viewer } from '../ui/parts.js';
+import { backLink, confirmPage, copyable, noteOf, pathOf, timeOf, type Viewer } from '../ui/parts.js';
 
 export interface TeamView extends Viewer {
   readonly client: OwnedClient;
@@ -21,11 +21,8 @@ export function teamPage(view: TeamView): Page {
     title: translator.text('app.team'),
     section: '/',
     content: html`
-      <p>
-        <a href="${pathOf(client.clientId)}"><bdi>${client.name}</bdi></a>
-      </p>
-      ${noteOf(translator, note)} ${membersOf(view, 'owner')} ${isTesting && membersOf(view, 'tester')}
-      ${invitationsOf(view)}
+      ${backLink(client)} ${noteOf(translator, note)} ${membersOf(view, 'owner')}
+      ${isTesting && membersOf(view, 'tester')} ${invitationsOf(view)}
       <div class="actions">${inviteForm(view, 'owner')} ${isTesting && inviteForm(view, 'tester')}</div>
     `,
   };
