@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOCALES } from '#oauth/locale.js';
-import { type Problem, problem, type Problems } from '#platform/validation/problem.js';
+import { problem, type Problems } from '#platform/validation/problem.js';
 import { Translator } from '../../src/ui/i18n/translator.js';
 import { EN } from '../../src/ui/i18n/en.js';
 
@@ -20,14 +20,35 @@ const SOURCES = [
 
 /** Problems of fields that only operators set, and of resources that do not exist, which have the text of their status. */
 const WITHOUT_TEXT = new Set([
-  ...['algorithm_invalid', 'described_by_document', 'grant_type_invalid', 'metadata_document_invalid'],
-  ...['private_scheme_confidential', 'private_scheme_invalid', 'profile_invalid', 'rotation_invalid'],
-  ...['console_url_missing', 'public_client_with_keys', 'sector_missing', 'optional_scope_invalid'],
-  ...['backchannel_logout_uri_invalid', 'client_without_owners'],
-  ...['client_has_secrets', 'key_missing', 'keys_at_jwks_uri', 'not_registered', 'registered_already'],
-  ...['member_unknown', 'request_unknown', 'secret_unknown', 'last_live_secret'],
+  'algorithm_invalid',
+  'backchannel_logout_uri_invalid',
+  'client_has_secrets',
+  'client_without_owners',
+  'console_url_missing',
+  'described_by_document',
+  'grant_type_invalid',
+  'key_missing',
+  'keys_at_jwks_uri',
+  'last_live_secret',
+  'member_unknown',
+  'metadata_document_invalid',
+  'not_registered',
+  'optional_scope_invalid',
+  'private_scheme_confidential',
+  'private_scheme_invalid',
+  'profile_invalid',
+  'public_client_with_keys',
+  'registered_already',
+  'request_unknown',
+  'rotation_invalid',
+  'secret_unknown',
+  'sector_missing',
   // No form of the portal can send these.
-  ...['fields_exclude_each_other', 'jwks_uri_invalid', 'type', 'unknown_field', 'word_unknown'],
+  'fields_exclude_each_other',
+  'jwks_uri_invalid',
+  'type',
+  'unknown_field',
+  'word_unknown',
 ]);
 
 /** A problem has one text, or one for each of its reasons. */
@@ -78,7 +99,7 @@ describe.each(LOCALES)('in %s', (locale) => {
     const texts = Object.keys(REDIRECT_URI_REASONS).map((reason) => {
       const given = problem('redirect_uri_invalid', 'redirectUris', { given: 'com.a:b', reason } as never);
       // Without the isolates of values in text from right to left.
-      return translator.problem(given as Problem).replaceAll(/[\u2066-\u2069]/g, '');
+      return translator.problem(given).replaceAll(/[\u2066-\u2069]/g, '');
     });
     expect(new Set(texts).size).toBe(texts.length);
     for (const text of texts) expect(text).toContain('com.a:b');

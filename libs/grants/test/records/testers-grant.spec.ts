@@ -64,7 +64,9 @@ describe('a grant with an end', () => {
     await deletion.query(`SET LOCAL lock_timeout = '5s'`);
     await deletion.query('DELETE FROM users WHERE id = $1', [userId]);
     await deletion.commitTransaction();
-    expect(await allowing.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId])).toEqual([]);
+    expect(await allowing.query('SELECT id FROM users WHERE id = $1 FOR NO KEY UPDATE', [userId])).toEqual(
+      [],
+    );
     await allowing.commitTransaction();
     await Promise.all([allowing.release(), deletion.release()]);
   });
