@@ -47,7 +47,7 @@ export async function undocumentedDetails(events: readonly AuditEvent[]): Promis
     }),
   );
   const undocumented = events.flatMap(({ type, detail = {} }) => {
-    const cell = rows.find(([, types = '']) => types.includes(`\`${type}\``))?.[4] ?? '';
+    const cell = rows.find(([, types = '']) => types.includes(`\`${type}\``))?.[3] ?? '';
     const described = sections.get(/\(#([\w-]+)\)$/.exec(cell)?.[1] ?? '') ?? cell;
     if (described.startsWith('the values compared')) return [];
     return Object.keys(detail)
