@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import type { DatabaseFacts } from '#database/database-inspection.js';
 import {
   type ProbeResponse,
@@ -10,7 +9,6 @@ import {
   examineResourceMetadata,
   examineRoute,
 } from '#diagnosis/address.checks.js';
-import { CATALOGUE } from '#diagnosis/catalogue.js';
 import { examineHeaders, examineLoginPage } from '#diagnosis/header.checks.js';
 import { examineDatabase } from '#diagnosis/database.checks.js';
 import { diagnose } from '#diagnosis/diagnose.js';
@@ -322,16 +320,5 @@ describe('a diagnosis', () => {
     ]);
     expect(diagnosis.notChecked).toHaveLength(6);
     expect(steps).toEqual(['0/2', '1/2', '2/2']);
-  });
-});
-
-describe('docs/doctor.md', () => {
-  it('lists every check with its severity', async () => {
-    const [, text = ''] = (await readFile('docs/doctor.md', 'utf8')).split('\n## Checks\n');
-    const listed = [...text.matchAll(/[,:]\s+`([\w-]+)`(?:\s+\((\w+)\))?/g)].map(
-      ([, id = '', severity = 'error']) => `${id}: ${severity}`,
-    );
-    const checks = Object.entries(CATALOGUE).map(([id, { severity }]) => `${id}: ${severity}`);
-    expect(listed.sort()).toEqual(checks.sort());
   });
 });

@@ -62,8 +62,7 @@ export function doctorCommand(): OperatorCommand {
     .addOption(new Option('--skip <parts...>', 'parts to skip').choices(AREAS).default([], 'none'))
     .jsonOption()
     .notes(
-      'Changes nothing. Exits with 4 if there are findings of that severity or a higher one, so that a deployment can wait for it.\n' +
-        'docs/doctor.md lists every check.',
+      'Changes nothing. Exits with 4 if there are findings of that severity or a higher one, so that a deployment can wait for it.',
     )
     .examples('doctor', 'doctor --fail-on warning --json', 'doctor --skip addresses certificates')
     .action(run);
