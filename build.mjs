@@ -109,6 +109,8 @@ async function bundle() {
     target: 'node20',
     // CommonJS evaluates modules imported on demand, such as openid-client, on demand; a single ES module cannot.
     format: 'cjs',
+    // Replaces `import()` by `require`, because on Node 20 code from V8's cache cannot call `import()`.
+    supported: { 'dynamic-import': false },
     outExtension: { '.js': '.cjs' },
     // Ignores the paths of tsconfig.json, which lead to the sources. `imports` of package.json leads to tsc's output.
     tsconfigRaw: {},

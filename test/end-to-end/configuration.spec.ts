@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
-import '../support/built.js';
+import { NODE_ARGUMENTS } from '../support/built.js';
 
 async function problemsOf(app: string, env: NodeJS.ProcessEnv): Promise<string[]> {
   const main = resolve(`dist/apps/${app}.cjs`);
-  const { code, stderr } = await runCommand(process.execPath, [main], { env });
+  const { code, stderr } = await runCommand(process.execPath, [...NODE_ARGUMENTS, main], { env });
   expect(code).toBe(1);
   const [heading, ...problems] = stderr.trimEnd().split('\n');
   expect(heading).toBe('the configuration is not complete:');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '#local/servers/free-port.js';
 import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
-import './built.js';
+import { NODE_ARGUMENTS } from './built.js';
 import { PATIENT_ENVIRONMENT } from './app-settings.js';
 import { withCredentials } from './process-credentials.js';
 import { until } from './until.js';
@@ -50,7 +50,7 @@ export async function launchApp(
   const guarded = startGuarded({
     name,
     command: process.execPath,
-    args: [path.resolve('dist', 'apps', `${name}.cjs`)],
+    args: [...NODE_ARGUMENTS, path.resolve('dist', 'apps', `${name}.cjs`)],
     cwd: process.cwd(),
     env: {
       PATH: process.env['PATH'],

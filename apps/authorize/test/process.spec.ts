@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
-import '#test/support/built.js';
+import { NODE_ARGUMENTS } from '#test/support/built.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { freePort } from '#local/servers/free-port.js';
 import { until } from '#test/support/until.js';
@@ -18,7 +18,7 @@ interface Run {
 }
 
 function run(env: NodeJS.ProcessEnv): Run {
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [...NODE_ARGUMENTS, MAIN], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { randomBytes } from 'node:crypto';
 import { DataSource } from 'typeorm';
-import '#test/support/built.js';
+import { NODE_ARGUMENTS } from '#test/support/built.js';
 import { withCredentials } from '#test/support/process-credentials.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { type Fixture, openFixture, started } from '#test/support/fixture.js';
@@ -27,7 +27,7 @@ export async function runOperator(
   env: NodeJS.ProcessEnv,
   stdin: string | Buffer = '',
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [...NODE_ARGUMENTS, MAIN, ...args], {
     env: { PATH: process.env.PATH, ...ownEnvironment(args, env) },
   });
   // The command may exit before it reads its input.
