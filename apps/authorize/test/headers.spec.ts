@@ -7,15 +7,16 @@ import {
   PASSWORD,
   PKCE,
   REDIRECT_URI,
-  startAuthorizeApp,
   useAuthorizeApp,
 } from './support/start-authorize-app.js';
 import { EVERY_RESPONSE, routesOf } from './support/every-answer.js';
 import { THROTTLE_LIMITS } from '../src/login/throttle/throttle.store.js';
 
-describe('headers', () => {
-  const { app } = useAuthorizeApp();
+const AVATAR_ORIGINS = 'https://avatars.example.com';
+const { app } = useAuthorizeApp();
+const { app: https } = useAuthorizeApp({ AVATAR_ORIGINS, AUTH_URL: 'https://auth.example.com' });
 
+describe('headers', () => {
   const consent = (clientId: string) =>
     authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's', ...PKCE });
 
@@ -23,9 +24,15 @@ describe('headers', () => {
   const ICON = "the product's icon";
 
   describe.each(EVERY_RESPONSE)('%s', (name, _route, _policy, open) => {
+    let response: Awaited<ReturnType<typeof open>>;
+
+    beforeAll(async () => {
+      response = await open(app);
+    });
+
     // @rfc 6749 10.13 @rfc 9700 2.6 @rfc 9700 4.2.4 @rfc 9700 4.16
-    it('has headers that forbid storage, framing, content sniffing, inline scripts and referrers', async () => {
-      const { headers } = await open(app);
+    it('has headers that forbid storage, framing, content sniffing, inline scripts and referrers', () => {
+      const { headers } = response;
       expect(headers).toMatchObject({
         'cache-control': name === ICON ? 'public, max-age=31536000, immutable' : 'no-store',
         'x-frame-options': 'DENY',
@@ -40,12 +47,15 @@ describe('headers', () => {
       expect(policy).toMatch(/frame-ancestors 'none'|sandbox$/);
       // The icon is an SVG, which may contain inline styles.
       expect(name === ICON ? '' : policy).not.toMatch(/unsafe|data:|script-src (?!'self')/);
-      expect(headers['strict-transport-security']).toBeUndefined();
       expect(headers['access-control-allow-origin']).toBeUndefined();
     });
 
-    it('has no inline code, and loads nothing from other sites', async () => {
-      const { text = '' } = await open(app);
+    it('has no Strict-Transport-Security, because AUTH_URL is not https', () => {
+      expect(response.headers['strict-transport-security']).toBeUndefined();
+    });
+
+    it('has no inline code, and loads nothing from other sites', () => {
+      const { text = '' } = response;
       expect(text).not.toMatch(/<script(?! src="\/auth\/script\/)|\son\w+="|\sstyle="|javascript:/i);
       expect(text).not.toMatch(
         /(?:src|srcset)="(?!\/auth\/)|<link (?!rel="icon" href="\/auth\/brand\/)|<(?:iframe|object|embed|base)\b|@import|url\(/i,
@@ -73,13 +83,8 @@ describe('headers', () => {
 
   // @deviation D1
   it('Strict-Transport-Security is sent when AUTH_URL is https', async () => {
-    const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
-    try {
-      const { headers } = await secure.browser().get('/auth/login');
-      expect(headers['strict-transport-security']).toMatch(/^max-age=\d{8}/);
-    } finally {
-      await secure.close();
-    }
+    const { headers } = await https.browser().get('/auth/login');
+    expect(headers['strict-transport-security']).toMatch(/^max-age=\d{8}/);
   });
 
   // @rfc 6749 10.14
@@ -149,10 +154,6 @@ describe('security doc', () => {
   const [always, readable, policies] = tablesOf('Headers');
   const [cookies] = tablesOf('Cookies');
 
-  const AVATAR_ORIGINS = 'https://avatars.example.com';
-  const { app: http } = useAuthorizeApp({ AVATAR_ORIGINS });
-  const { app: https } = useAuthorizeApp({ AVATAR_ORIGINS, AUTH_URL: 'https://auth.example.com' });
-
   describe.each(EVERY_RESPONSE)('%s', (name, _route, policy, open) => {
     it('has exactly the security headers in docs/security.md', async () => {
       const { headers } = await open(https);
@@ -173,19 +174,14 @@ describe('security doc', () => {
         plain(expected).replace('{style}', https.brand.styleSource).replace('{avatar}', AVATAR_ORIGINS),
       );
     });
-
-    it('has Strict-Transport-Security only when AUTH_URL is https', async () => {
-      const { headers } = await open(http);
-      expect(headers['strict-transport-security']).toBeUndefined();
-    });
   });
 
   it('every cookie is set as docs/security.md describes it', async () => {
-    for (const app of [https, http]) {
-      const browser = app.browser();
+    for (const served of [https, app]) {
+      const browser = served.browser();
       const page = await browser.get('/auth/login');
-      const user = await app.user();
-      await app.sql("UPDATE users SET locale = 'de' WHERE id = $1", [user.id]);
+      const user = await served.user();
+      await served.sql("UPDATE users SET locale = 'de' WHERE id = $1", [user.id]);
       const answer = await browser.submit(page, { username: user.email, password: PASSWORD });
       const given = [page, answer].flatMap(
         ({ headers }) => (headers['set-cookie'] ?? []) as unknown as string[],
@@ -196,7 +192,7 @@ describe('security doc', () => {
       });
       const documented = (cookies ?? []).map(([cookie, , , attributes]) => {
         const pair = [plain(cookie), plain(attributes)];
-        return app === https
+        return served === https
           ? pair
           : [pair[0]?.replace('__Host-', 'oauth_service_'), pair[1]?.replace('; Secure', '')];
       });

@@ -133,7 +133,7 @@ describe('AuthorizationContextStore', () => {
       `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime)
        SELECT left(encode(sha256((u || '-' || n)::bytea), 'hex'), 43), u, $2, 'profile:read', 'profile:read',
               now() + interval '90 days', interval '90 days'
-       FROM unnest($1::integer[]) u, generate_series(1, 4000) n`,
+       FROM unnest($1::integer[]) u, generate_series(1, 1000) n`,
       [others, clientId],
     );
     await database.dataSource.query('ANALYZE grants');

@@ -135,9 +135,12 @@ describe('ClientStore', () => {
       `INSERT INTO client_secrets (client_id, hash, revoked_at) VALUES ($1, sha256('old'), now())`,
       first.clientId,
     );
+    // The trigger takes 0.7 ms of CPU time for each row.
+    await sql('ALTER TABLE clients DISABLE TRIGGER clients_record_history');
     await sql(
       `INSERT INTO clients (client_id, name, type, redirect_uris) SELECT 'sc_many' || n, 'Many', 'public', '{https://a.example}' FROM generate_series(1, 5001) n`,
     );
+    await sql('ALTER TABLE clients ENABLE TRIGGER clients_record_history');
     const found: EnabledClient[] = [];
     for (let page = await clients.enabled(''); page.length > 0;) {
       found.push(...page);

@@ -175,7 +175,7 @@ describe('the grant engine with devices', () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 120 },
     );
   });
 
@@ -205,7 +205,7 @@ describe('the grant engine with devices', () => {
         expect(new Set(decisions).size).toBe(race.some((step) => step !== 'poll') ? 1 : 0);
         expect(tokens.size).toBe(decisions[0] === 'allow' ? 1 : 0);
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 });

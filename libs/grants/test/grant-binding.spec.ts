@@ -290,7 +290,7 @@ describe('binding losses', () => {
           expect(issued.accessTokens.map((token) => token.jkt)).not.toContain(null);
           expect(issued.refreshTokens.map(keyOf)).not.toContain(null);
         }),
-        { numRuns: 300 },
+        { numRuns: 60 },
       );
     });
   });

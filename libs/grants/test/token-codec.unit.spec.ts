@@ -83,7 +83,7 @@ describe('the token codec', () => {
       fc.property(tokens, fc.nat(), (token, bit) => {
         expect(codec.decode(flipped(codec.encode(token), bit))).toBeNull();
       }),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 
@@ -156,7 +156,7 @@ describe('the audience of an access token (RFC 8707)', () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -300,7 +300,7 @@ describe('a bound token without its key', () => {
           expectInvalid(`${texts[named]?.slice(0, 4)}${base64url(bytes)}`, known);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 400 },
     );
   });
 

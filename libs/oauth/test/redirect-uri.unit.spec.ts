@@ -132,7 +132,7 @@ describe('registrationProblem', () => {
           else expect(protocol).toMatch(/^https:$|\./);
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: 500 },
     );
   });
 });
@@ -247,7 +247,7 @@ describe('a loopback redirect URI', () => {
       ),
     }),
   );
-  const RUNS = { numRuns: 5_000 };
+  const RUNS = { numRuns: 1_000 };
 
   // @rfc 8252 8.4
   it('may differ only in its port for a public client, and its empty path equals / (RFC 3986 6.2.3)', () => {

@@ -250,7 +250,7 @@ describe('an accepted hash', () => {
         expect(await verifyPassword('correct horse', text, [], (_, error) => errors.push(error))).toBe(false);
         expect(errors).toEqual([]);
       }),
-      { numRuns: 30 },
+      { numRuns: 10 },
     );
     for (let r = 1; r <= 3; r += 1) {
       const accepted = (ln: number) =>
@@ -323,7 +323,7 @@ describe('the reader of users', () => {
         if ('reason' in read) expect(read.reason).not.toBe('');
         else expect(passwordHashProblem(read.passwordHash)).toBeNull();
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -335,7 +335,7 @@ describe('the reader of users', () => {
         expect('user' in read || read.problems.length > 0).toBe(true);
         readIdentity(record, Date.now());
       }),
-      { numRuns: 3000 },
+      { numRuns: 500 },
     );
   });
 });

@@ -161,8 +161,8 @@ describe('UserStore', () => {
     it('are read with one statement that uses only indexes', async () => {
       await database.dataSource.query(
         `INSERT INTO users (email, username, name, password_hash)
-         SELECT 'u' || n || '@example.com', 'u' || n, 'X', CASE WHEN n % 1000 = 0 THEN $1 ELSE $2 END
-         FROM generate_series(1, 20000) n`,
+         SELECT 'u' || n || '@example.com', 'u' || n, 'X', CASE WHEN n % 200 = 0 THEN $1 ELSE $2 END
+         FROM generate_series(1, 4000) n`,
         [KINDS.bcrypt12, OWN],
       );
       await database.dataSource.query('ANALYZE users');
