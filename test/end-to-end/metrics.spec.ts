@@ -86,6 +86,10 @@ describe('/metrics on the internal port', () => {
     expect(await value(app, 'oauth_errors_total', { http_route, error })).toBe(count);
   });
 
+  it('measures the refusals of the client with the most of them', async () => {
+    expect(await value('token', 'oauth_client_refusals', {})).toBe(2);
+  });
+
   it('counts requests by route, method and status', async () => {
     const labels = { http_route: '/v2/me', http_request_method: 'GET' };
     const name = 'http_server_request_duration_seconds_count';

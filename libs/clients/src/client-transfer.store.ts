@@ -13,6 +13,12 @@ export interface TransferredSecret {
   readonly createdAt: Date;
 }
 
+/** Receiver of the client's event stream. Its header is a secret, and is not transferred. */
+export interface TransferredReceiver {
+  readonly eventsUrl: string;
+  readonly events: readonly string[];
+}
+
 /** Complete client for import into another installation. A client with a metadata document is never transferred. */
 export interface TransferredClient extends ClientRegistration {
   readonly clientId: string;
@@ -21,6 +27,7 @@ export interface TransferredClient extends ClientRegistration {
   readonly createdAt: Date;
   readonly secrets: readonly TransferredSecret[];
   readonly logo: ClientLogo | null;
+  readonly receiver: TransferredReceiver | null;
 }
 
 export interface KnownClients {
@@ -117,6 +124,12 @@ async function readClients(manager: EntityManager, ids?: readonly string[]): Pro
     select: { clientId: true, mediaType: true, image: true },
     ...(ofClients && { where: ofClients }),
   });
+  const receivers = await manager.query<(TransferredReceiver & { readonly clientId: string })[]>(
+    `SELECT client_id AS "clientId", endpoint_url AS "eventsUrl", events_requested AS events
+     FROM event_streams WHERE delivery = 'push' AND ($1::text[] IS NULL OR client_id = ANY ($1))`,
+    [ids ?? null],
+  );
+  const receiverOf = new Map(receivers.map(({ clientId, ...receiver }) => [clientId, receiver]));
   const secretsOf = new Map<string, TransferredSecret[]>();
   for (const { id, clientId, hash, createdAt } of secrets) {
     const ofClient = secretsOf.get(clientId) ?? [];
@@ -131,12 +144,13 @@ async function readClients(manager: EntityManager, ids?: readonly string[]): Pro
     disabled: disabledAt !== null,
     secrets: secretsOf.get(client.clientId) ?? [],
     logo: logoOf.get(client.clientId) ?? null,
+    receiver: receiverOf.get(client.clientId) ?? null,
   }));
 }
 
 async function writeClient(
   manager: EntityManager,
-  { clientId, type, createdAt, disabled, secrets, logo, ...client }: TransferredClient,
+  { clientId, type, createdAt, disabled, secrets, logo, receiver, ...client }: TransferredClient,
   before: TransferredClient | null,
 ): Promise<void> {
   if (client.sector !== null) await ensureSector(manager, client.sector);
@@ -156,4 +170,25 @@ async function writeClient(
 
   if (logo) await writeClientLogo(manager, clientId, logo);
   else if (before?.logo) await manager.delete(ClientLogoEntity, { clientId });
+  if (receiver) await writeReceiver(manager, clientId, receiver);
+}
+
+/** Keeps the header of a receiver only if its URL stays, because another receiver must not get the header. */
+async function writeReceiver(
+  manager: EntityManager,
+  clientId: string,
+  { eventsUrl, events }: TransferredReceiver,
+): Promise<void> {
+  await manager.query(
+    `WITH same AS (
+       UPDATE event_streams SET events_requested = $3
+       WHERE client_id = $1 AND delivery = 'push' AND endpoint_url = $2 RETURNING id
+     )
+     INSERT INTO event_streams (client_id, delivery, endpoint_url, events_requested)
+     SELECT $1, 'push', $2, $3 WHERE NOT EXISTS (SELECT FROM same)
+     ON CONFLICT (client_id) WHERE delivery <> 'logout' DO UPDATE
+     SET delivery = 'push', endpoint_url = excluded.endpoint_url, events_requested = excluded.events_requested,
+         authorization_header = NULL, failing_since = NULL, failures = 0, due_at = now()`,
+    [clientId, eventsUrl, events],
+  );
 }

@@ -13,7 +13,8 @@ const HEADER = `#${TITLE}`;
 const COMMENT = `\
 ${TITLE} and read by "operator client import".
  Secrets are SHA-256 hashes. A secret that is left out of a list is revoked; without "secrets" all stay as they are.
- An application has secrets, or public keys: "jwks", or "jwks_uri".`;
+ An application has secrets, or public keys: "jwks", or "jwks_uri".
+ The header of the receiver at "events_url" is a secret and not in this file: set it with --events-authorization.`;
 
 /**
  * Writes a draft and moves it into place, so that an import never reads half a file.

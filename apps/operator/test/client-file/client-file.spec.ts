@@ -514,3 +514,48 @@ function aliasBomb(depth: number): string {
   const lists = Array.from({ length: depth }, (_, n) => `  - &a${n + 1} [*a${n}, *a${n}]`);
   return ['version: 1', 'clients:', '  - &a0 [x]', ...lists].join('\n');
 }
+
+describe('the receiver of events', () => {
+  const URL_OF_EVENTS = 'https://app.example.com/events';
+
+  it('is exported without its header, and imported', async () => {
+    const { client_id: id } = await create();
+    await operator.rows(
+      `INSERT INTO event_streams (client_id, delivery, endpoint_url, authorization_header, events_requested, status)
+       VALUES ('${id}', 'push', '${URL_OF_EVENTS}', 'sealed', '{tokens-revoked}', 'paused')`,
+    );
+    const text = await exported(id);
+    expect(text).toContain(`    events_url: ${URL_OF_EVENTS}\n    events:\n      - tokens-revoked\n`);
+    expect(text).toMatch(/header.*is a secret and not in this file/);
+    expect(text).not.toMatch(/sealed|paused/);
+    const streamAt = (installation: typeof operator) =>
+      installation.rows(
+        `SELECT endpoint_url, events_requested, status, authorization_header IS NOT NULL AS sealed
+         FROM event_streams WHERE client_id = '${id}'`,
+      );
+    await other.run(['client', 'import', '-'], undefined, text);
+    const imported = { endpoint_url: URL_OF_EVENTS, events_requested: ['tokens-revoked'] };
+    expect(await streamAt(other)).toEqual([{ ...imported, status: 'enabled', sealed: false }]);
+    expect((await importText(text)).stdout).toContain('1 stayed the same');
+    const more = text.replace('- tokens-revoked', '- tokens-revoked\n      - account-disabled');
+    expect(await importText(more)).toMatchObject({ code: 0, stderr: '' });
+    const both = ['tokens-revoked', 'account-disabled'];
+    expect(await streamAt(operator)).toEqual([
+      { ...imported, events_requested: both, status: 'paused', sealed: true },
+    ]);
+    await importText(text.replace(URL_OF_EVENTS, `${URL_OF_EVENTS}/new`));
+    expect(await streamAt(operator)).toEqual([
+      { ...imported, endpoint_url: `${URL_OF_EVENTS}/new`, status: 'paused', sealed: false },
+    ]);
+  });
+
+  it('stays without members, and is refused with the line of the mistake', async () => {
+    const { client_id: id } = await create();
+    expectRefused(await importText(minimal(id, 'events: [tokens-revoked]')), /line \d+.*events_url/);
+    expectRefused(await importText(minimal(id, 'events_url: http://app.example.com/')), /line 8.*https/);
+    expectRefused(
+      await importText(minimal(id, `events_url: ${URL_OF_EVENTS}\nevents: [unknown]`)),
+      /line 9.*unknown/,
+    );
+  });
+});

@@ -1,3 +1,4 @@
+import { applyDecorators } from '@nestjs/common';
 import { IsArray, IsOptional, IsString } from 'class-validator';
 import { problem } from '#platform/validation/problem.js';
 import { MayBeAbsent, Rule } from '#platform/validation/validate.js';
@@ -14,24 +15,30 @@ declare module '#platform/validation/problem.js' {
 
 const KNOWN: readonly string[] = REQUESTABLE_EVENTS;
 
+/** Optional list of names of `EVENT_TYPES`. */
+export const IsEventList = (): PropertyDecorator =>
+  applyDecorators(
+    IsString({ each: true }),
+    IsArray(),
+    MayBeAbsent(),
+    Rule(({ events: given }: { events?: readonly string[] }) =>
+      given?.length === 0
+        ? [problem('event_types_missing', 'events', { known: KNOWN })]
+        : (given ?? []).flatMap((name, index) =>
+            KNOWN.includes(name)
+              ? []
+              : [problem('event_type_unknown', ['events', index], { given: name, known: KNOWN })],
+          ),
+    ),
+  );
+
 /** Receiver to which the events of an application are pushed. */
 export class ReceiverDto {
   @IsReceiverUrl()
   eventsUrl: string;
 
-  /** Names of `EVENT_TYPES`. Absent for every event, or for the events that the stream has. */
-  @IsString({ each: true })
-  @IsArray()
-  @MayBeAbsent()
-  @Rule(({ events: given }: ReceiverDto) =>
-    given?.length === 0
-      ? [problem('event_types_missing', 'events', { known: KNOWN })]
-      : (given ?? []).flatMap((name, index) =>
-          KNOWN.includes(name)
-            ? []
-            : [problem('event_type_unknown', ['events', index], { given: name, known: KNOWN })],
-        ),
-  )
+  /** Absent for every event, or for the events that the stream has. */
+  @IsEventList()
   events?: RequestableEvent[];
 
   /** Value of the header Authorization of each push. Null removes it; absent keeps it if the URL stays. */

@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram, type Metric, Registry } from 'prom-client';
 import type { Readiness } from '../health/readiness.js';
 import type { RequestObserver } from '../http/request-hooks.js';
 import { logContext } from '../logging/request-log.js';
+import { ClientRefusals } from './client-refusals.js';
 
 /** In seconds, from cached responses to the timeouts of dependencies. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -102,6 +103,12 @@ export function requestMetrics(metrics: Metrics): RequestObserver {
     'Refused logins by failed check; for throttled logins also by the exhausted counter',
     ['check', 'counter'],
   );
+  const refusals = new ClientRefusals();
+  metrics.measure(
+    'oauth_client_refusals',
+    'Refused requests in a minute of the client with the most of them',
+    () => refusals.max,
+  );
   return {
     onAnswered(request, reply) {
       const http_route = routeOf(request);
@@ -110,7 +117,9 @@ export function requestMetrics(metrics: Metrics): RequestObserver {
       duration.observe(labels, reply.elapsedTime / 1000);
       const error = errorOf(request, reply);
       if (error !== undefined) refused.inc({ http_route, error });
-      const { check, counter } = logContext(request.raw);
+      const { check, counter, client_id } = logContext(request.raw);
+      if (error !== undefined && reply.statusCode < 500 && typeof client_id === 'string')
+        refusals.count(client_id, error);
       if (LOGIN_ROUTES.has(http_route) && typeof check === 'string' && LOGIN_CHECKS.has(check))
         logins.inc({ check, counter: typeof counter === 'string' ? counter : 'none' });
     },

@@ -33,6 +33,8 @@ export const MEMBERS: readonly string[] = [
   'refresh_token_rotation',
   'jwks',
   'jwks_uri',
+  'events_url',
+  'events',
   'secrets',
   'logo',
 ];
@@ -44,7 +46,7 @@ export function fileMemberOf(field: string): string {
 const LINE = 100;
 
 export function entryOf(client: TransferredClient) {
-  const { type, secrets, logo } = client;
+  const { type, secrets, logo, receiver } = client;
   return {
     ...describeRegistration(client),
     disabled: client.disabled,
@@ -55,6 +57,7 @@ export function entryOf(client: TransferredClient) {
     ...(client.keepsRefreshToken && { refresh_token_rotation: false }),
     ...(client.jwks !== null && { jwks: client.jwks }),
     ...(client.jwksUri !== null && { jwks_uri: client.jwksUri }),
+    ...(receiver && { events_url: receiver.eventsUrl, events: receiver.events }),
     ...(type === 'confidential' &&
       !hasKeys(client) && {
         // Sorted by day and id, because the file omits the time of day. Every installation then exports the same text.

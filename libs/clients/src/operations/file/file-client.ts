@@ -1,6 +1,9 @@
 import { IsBoolean, IsString, Matches } from 'class-validator';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { isClientId, isDocumentUrl } from '#oauth/oauth-client.js';
+import type { RequestableEvent } from '#events/event-type.js';
+import { IsEventList } from '#events/operations/stream.dto.js';
+import { IsReceiverUrl } from '#events/receiver.rules.js';
 import { fieldOf } from '#operations/member-names.js';
 import { type Problem, problem, reports } from '#platform/validation/problem.js';
 import { MayBeAbsent, ObjectRule, Rule, Satisfies, validate } from '#platform/validation/validate.js';
@@ -56,6 +59,13 @@ export class FileClient extends Registration {
   @IsString()
   @MayBeAbsent()
   createdAt?: string;
+
+  @IsReceiverUrl()
+  @MayBeAbsent()
+  eventsUrl?: string;
+
+  @IsEventList()
+  events?: RequestableEvent[];
 }
 
 class FileSecret {

@@ -1,4 +1,5 @@
 import type { KnownClients, TransferredClient } from '../../client-transfer.store.js';
+import { REQUESTABLE_EVENTS } from '#events/event-type.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { at, type Problem, problem } from '#platform/validation/problem.js';
 import { validate } from '#platform/validation/validate.js';
@@ -89,6 +90,8 @@ function planClient(
   const registered = before && validate(Registration, givenRegistration(before)).problems;
   const problems = [...entryProblems, ...newProblems(broken, registered ?? [])];
   if (!dto) return { problems };
+  const { eventsUrl: _url, events, ...registration } = dto;
+  const receiver = receiverOf(dto, before?.receiver ?? null);
   problems.push(
     ...newProblems(
       scopeProblems('scopes', dto.scopes, catalogue),
@@ -96,10 +99,11 @@ function planClient(
     ),
     ...(before ? fixedProblems(dto, before) : []),
     ...secretListProblems(dto, secrets, before?.secrets ?? []),
+    ...(events && !receiver ? [problem('receiver_url_invalid', 'eventsUrl')] : []),
   );
   if (problems.length > 0) return { problems };
   const after = {
-    ...storedRegistration(dto),
+    ...storedRegistration(registration),
     clientId,
     type: dto.type,
     disabled: dto.disabled,
@@ -109,8 +113,20 @@ function planClient(
       (secret) => before?.secrets.find(({ id }) => id === secret.id) ?? secret,
     ),
     logo,
+    receiver,
   };
   return { change: { before, after, fields: before ? changedFields(before, after) : [] }, problems };
+}
+
+/** A file without the members keeps the receiver, which the application can change, too. */
+function receiverOf(
+  { eventsUrl, events }: Pick<FileClient, 'eventsUrl' | 'events'>,
+  before: TransferredClient['receiver'],
+): TransferredClient['receiver'] {
+  const url = eventsUrl ?? before?.eventsUrl;
+  return url === undefined
+    ? null
+    : { eventsUrl: url, events: events ?? before?.events ?? REQUESTABLE_EVENTS };
 }
 
 function fixedProblems(client: FileClient, before: TransferredClient): Problem[] {
