@@ -12,7 +12,7 @@ if [ -e "$folder/ingress/tls.crt" ]; then
 fi
 command -v openssl >/dev/null || { echo 'settings.sh: openssl is not on this machine: install it' >&2 && exit 1; }
 
-for process in authorize token resource console developers operator product migrate postgres redis nats ingress console-ingress; do
+for process in authorize token resource console developers operator product migrate postgres redis nats ingress console-ingress developers-ingress; do
   mkdir -p "$folder/$process"
 done
 cd "$folder"
@@ -109,6 +109,9 @@ cat ingress/key.draft >ingress/tls.key
 rm ingress/key.draft
 cat ingress/tls.key >console-ingress/tls.key
 cat ingress/tls.draft >console-ingress/tls.crt
+cat ingress/tls.key >developers-ingress/tls.key
+cat ingress/tls.draft >developers-ingress/tls.crt
+cat ingress/tls.draft >developers/ca.crt
 # Written last: its existence means that everything is complete.
 mv ingress/tls.draft ingress/tls.crt
 echo "settings.sh: made passwords, keys and a certificate in $folder"

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { AuthorizeConfiguration } from '../../apps/authorize/src/configuration/authorize.configuration.js';
 import { ConsoleConfiguration } from '../../apps/console/src/console.configuration.js';
+import { DevelopersConfiguration } from '../../apps/developers/src/developers.configuration.js';
 import { ResourceConfiguration } from '../../apps/resource/src/resource.configuration.js';
 import { TokenConfiguration } from '../../apps/token/src/token.configuration.js';
 import { ownSettings, ROOT } from './settings.js';
@@ -30,8 +31,8 @@ const SHAPES = {
   token: TokenConfiguration,
   resource: ResourceConfiguration,
 } as const;
-/** Number of ports of each ingress. `console-ingress` is off without the profile `console`. */
-const INGRESSES = { ingress: 3, 'console-ingress': 1 } as const;
+/** Number of ports of each ingress. */
+const INGRESSES = { ingress: 3, 'console-ingress': 1, 'developers-ingress': 1 } as const;
 const APPS = Object.keys(SHAPES) as (keyof typeof SHAPES)[];
 
 describe('docker-compose.yml', () => {
@@ -116,7 +117,7 @@ describe('docker-compose.yml', () => {
     for (const [name, { profiles }] of Object.entries(services))
       expect([name, profiles]).toEqual([
         name,
-        name.startsWith('console') ? ['console'] : name === 'operator' ? ['operator'] : undefined,
+        name === 'operator' ? ['operator'] : /^(?:console|developers)/.exec(name)?.slice(0, 1),
       ]);
     const file = {
       CONSOLE_ISSUER: 'https://login.example.com',
@@ -139,6 +140,38 @@ describe('docker-compose.yml', () => {
     );
   });
 
+  it('starts the portal with its profile and a registration, in the network of its ingress', async () => {
+    const file = { DEVELOPERS_CLIENT_ID: 'sc_portal', DEVELOPERS_CLIENT_SECRET: 'A'.repeat(22) };
+    const env = await environmentOf('developers', file);
+    expect(() => loadConfiguration(DevelopersConfiguration, env)).not.toThrow();
+    const known = [...Object.keys(new DevelopersConfiguration()), 'NODE_EXTRA_CA_CERTS'];
+    for (const name of Object.keys(env)) expect(known).toContain(name);
+    const without = await environmentOf('developers');
+    expect(() => loadConfiguration(DevelopersConfiguration, without)).toThrow(/DEVELOPERS_CLIENT_ID/);
+    const { network_mode, healthcheck, networks } = service('developers');
+    expect([network_mode, networks]).toEqual(['service:developers-ingress', undefined]);
+    expect(healthcheck?.test.join(' ')).toContain('http://127.0.0.1:9005/readyz');
+    // The issuer at the address of BASE_URL.
+    const conf = await readFile(join(ROOT, 'deploy/nginx-developers.conf'), 'utf8');
+    expect(conf).toContain(`listen 127.0.0.1:${new URL(env['BASE_URL'] ?? '').port};`);
+    expect(env['TRUSTED_PROXIES']).toBe('127.0.0.1');
+    expect(await readFile(join(settings.folder, 'developers', 'ca.crt'), 'utf8')).toContain(
+      'BEGIN CERTIFICATE',
+    );
+  });
+
+  it('has the variables of the portal that Kubernetes has', async () => {
+    const manifest = await readFile(join(ROOT, 'k8s/components/developers/deployment.yaml'), 'utf8');
+    const names = [...manifest.matchAll(/- name: ([A-Z_]+)$/gm)].map(([, name = '']) => name);
+    const env = await environmentOf('developers');
+    const others = ['CONSOLE_URL', 'NODE_EXTRA_CA_CERTS'];
+    expect([...new Set(names)].sort()).toEqual(
+      Object.keys(env)
+        .filter((name) => !others.includes(name))
+        .sort(),
+    );
+  });
+
   it('makes the apps trust client addresses only from the ingress', () => {
     const networks = service('ingress').networks as Record<string, { ipv4_address: string }>;
     for (const app of APPS)
@@ -153,30 +186,43 @@ describe('docker-compose.yml', () => {
         )
         .map(([name]) => name)
         .sort();
-    expect(members('sql')).toEqual(['authorize', 'console', 'migrate', 'operator', 'postgres', 'token']);
-    expect(members('state')).toEqual(['authorize', 'console', 'redis', 'token']);
+    expect(members('sql')).toEqual([
+      'authorize',
+      'console',
+      'developers-ingress',
+      'migrate',
+      'operator',
+      'postgres',
+      'token',
+    ]);
+    expect(members('state')).toEqual(['authorize', 'console', 'developers-ingress', 'redis', 'token']);
     expect(members('events')).toEqual([
       'authorize',
       'console',
+      'developers-ingress',
       'migrate',
       'nats',
       'operator',
       'resource',
       'token',
     ]);
-    expect(members('front')).toEqual(['authorize', 'ingress', 'resource', 'token']);
+    expect(members('front')).toEqual(['authorize', 'developers-ingress', 'ingress', 'resource', 'token']);
     expect(members('operators')).toEqual(['console', 'console-ingress']);
   });
 
   it('isolates every network that no ingress uses', () => {
     const open = Object.entries(networks).filter(([, { internal }]) => !internal);
     expect(open.map(([name]) => name)).toEqual(['front', 'operators']);
+    const modes: Readonly<Record<string, string>> = {
+      setup: 'none',
+      developers: 'service:developers-ingress',
+    };
     for (const [name, { network_mode }] of Object.entries(services))
-      expect([name, network_mode]).toEqual([name, name === 'setup' ? 'none' : undefined]);
+      expect([name, network_mode]).toEqual([name, modes[name]]);
   });
 
   it('drops all capabilities of our processes and the ingresses', () => {
-    for (const name of [...APPS, 'console', 'migrate', 'operator', ...Object.keys(INGRESSES)])
+    for (const name of [...APPS, 'console', 'developers', 'migrate', 'operator', ...Object.keys(INGRESSES)])
       expect([name, service(name).cap_drop]).toEqual([name, ['ALL']]);
   });
 
@@ -217,6 +263,8 @@ describe('docker-compose.yml', () => {
     expect(conditions('token')).toEqual(backing);
     expect(conditions('console')).toEqual(backing);
     expect(conditions('console-ingress')).toEqual(['console service_healthy']);
+    expect(conditions('developers')).toEqual(['developers-ingress service_started', ...backing]);
+    expect(conditions('developers-ingress')).toEqual(['ingress service_healthy']);
     expect(conditions('resource')).toEqual(['nats service_healthy']);
     expect(conditions('ingress')).toEqual(APPS.map((app) => `${app} service_healthy`).sort());
     for (const name of ['postgres', 'redis', 'nats', ...APPS, 'ingress'])

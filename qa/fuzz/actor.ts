@@ -5,6 +5,7 @@ import type { FormPurpose } from '../../apps/authorize/src/session/csrf.guard.js
 import { POST_LOGOUT_URI } from './answer-oracle.js';
 import { type Answer, header, locationOf } from './wire.js';
 import type { SecretKind } from './leaks.js';
+import { logInToPortal, type PortalLogin } from './portal-login.js';
 import type { TestEnvironment } from './test-environment.js';
 import { EventStreamStore } from '#events/event-stream.store.js';
 import { storeRequest } from '../../apps/console/test/support/stored-request.js';
@@ -64,6 +65,8 @@ export class Actor {
   /** Ids of resources that no request changes, by the first part of the resource's path. */
   private readonly targets = new Map<string, readonly string[]>();
   private cookie: string | null = null;
+  private portalLogin: PortalLogin | null = null;
+  private portalIds: Readonly<Record<string, string>> | null = null;
 
   private constructor(
     readonly environment: TestEnvironment,
@@ -250,6 +253,49 @@ export class Actor {
     const { secrets } = (await fixture.clients.find(clientId)) ?? { secrets: [] };
     if (noun === 'clients') return [clientId, secrets[0]?.id ?? ''];
     return [fixture.grantIdOf(await fixture.code(clientId, await fixture.user())), clientId];
+  }
+
+  /** @param isChanged true for a new application of the owner, which the request may change */
+  async portal(
+    isChanged: boolean,
+  ): Promise<{ readonly login: PortalLogin; readonly ids: Readonly<Record<string, string>> }> {
+    const { fixture, portal } = this.environment;
+    const login = (this.portalLogin ??= await this.store(() => logInToPortal(fixture, portal)));
+    if (isChanged) return { login, ids: await this.store(() => this.newOwnedApplication(login.userId)) };
+    this.portalIds ??= await this.store(() => this.newOwnedApplication(login.userId));
+    return { login, ids: this.portalIds };
+  }
+
+  /** Discards the session of the portal. Must be called after a request that ends it. */
+  forgetPortal(): void {
+    [this.portalLogin, this.portalIds] = [null, null];
+  }
+
+  private async newOwnedApplication(userId: number): Promise<Readonly<Record<string, string>>> {
+    const { fixture } = this.environment;
+    const sql = async <Row>(...query: Parameters<typeof fixture.sql>) =>
+      (await fixture.sql(...query)) as Row[];
+    const [{ id: request, clientId: id }, { clientId: tested }] = [
+      await storeRequest({ sql }),
+      await storeRequest({ sql }),
+    ];
+    const [rows] = await sql<Record<'secret' | 'invitation', string>>(
+      `WITH owner AS (INSERT INTO client_owners (client_id, user_id) VALUES ($1, $2)),
+         tester AS (INSERT INTO client_testers (client_id, user_id) VALUES ($3, $2)),
+         secret AS (INSERT INTO client_secrets (client_id, hash) VALUES ($1, sha256(convert_to($1, 'UTF8'))) RETURNING id),
+         invitation AS (INSERT INTO client_invitations (client_id, kind, token_hash, invited_by, expires_at)
+           VALUES ($1, 'tester', sha256(convert_to($1, 'UTF8')), $2, now() + interval '1 day') RETURNING id)
+       SELECT secret.id AS secret, invitation.id AS invitation FROM secret, invitation`,
+      [id, userId, tested],
+    );
+    return {
+      applications: id,
+      requests: request,
+      tests: tested,
+      kind: 'owner',
+      member: String(userId),
+      ...rows,
+    };
   }
 
   newSecret(kind: SecretKind, bytes = 32): string {

@@ -154,6 +154,8 @@ function redirectProblem(
   if (/^\/(?![/\\])/.test(location)) return null;
   // error_uri is a URL of the token app that redirects to a page of the authorize app.
   if (app === 'token' && location === urls.authorize + ENDPOINTS.errorGuide) return null;
+  // The login page of the portal continues at the authorize app.
+  if (app === 'developers' && location.startsWith(`${urls.authorize}/`)) return null;
   if (target.includes(ENDPOINTS.logout) && location.split('?', 1)[0] === POST_LOGOUT_URI) return null;
   const [client, another] = new URLSearchParams(target.slice(target.indexOf('?') + 1)).getAll('client_id');
   const isCertain = client !== undefined && another === undefined;
@@ -171,6 +173,7 @@ const pathOf = (target: string): string =>
   target.replace(/^https?:\/\/[^/?#]*/, '').split(/[?#]/, 1)[0] ?? '';
 
 function cacheControlsOf({ app, method, target, isRaw }: SentRequest, status: number): readonly string[] {
+  if (app === 'developers') return ['no-store'];
   const description = DESCRIPTIONS[app];
   if (isRaw) return ['no-store', ...description.cacheControls];
   // The router decodes the path, removes a fragment, and ignores the authority of an absolute URI (RFC 9112 3.2.2).
@@ -184,6 +187,7 @@ const ERROR_TYPES: Readonly<Record<FuzzedApp, RegExp>> = {
   token: /^application\/json; charset=utf-8$/,
   resource: /^application\/json; charset=utf-8$/,
   // The console also sends plain JSON, in response to bytes that are not HTTP.
+  developers: HTML,
   console: /^(?:text\/html|application\/(?:problem\+)?json); charset=utf-8$/,
 };
 

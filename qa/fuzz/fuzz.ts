@@ -3,7 +3,7 @@ import { parseOptions, runTool, startPrivateServices, UsageError } from '../comm
 import type { Plan } from './campaign.js';
 import type { OpenTarget } from './target.js';
 
-const USAGE = `npm run fuzz [-- --minutes N] [--seed S] [--target http|admin|raw|nats|all] [--json]
+const USAGE = `npm run fuzz [-- --minutes N] [--seed S] [--target http|admin|portal|raw|nats|all] [--json]
 
 Sends random requests to its own product, over HTTP, over raw TCP connections and over NATS. Reports server errors, stack
 traces and credentials in answers and log lines, processes that end, connections that hang, answers that break a rule,
@@ -11,7 +11,7 @@ and memory that is not released.
 
   --minutes N   duration after the warm-up (default 5)
   --seed S      repeats the requests of the run that printed this seed
-  --target T    only these requests; admin is the part of http for the HTTP API of operators
+  --target T    only these requests; admin is the part of http for the HTTP API of operators, portal for owners' pages
   --json        prints the report as JSON
   --help        prints this help
 
@@ -21,12 +21,14 @@ Exit codes: 0 no findings, 1 findings, 2 wrong options.
 // Imported on demand, because they load most of the product.
 const http: OpenTarget = async (...about) => (await import('./http-target.js')).openHttp(...about);
 const admin: OpenTarget = async (...about) => (await import('./http-target.js')).openAdmin(...about);
+const portal: OpenTarget = async (...about) => (await import('./http-target.js')).openPortal(...about);
 const raw: OpenTarget = async (...about) => (await import('./raw-target.js')).openRaw(...about);
 const nats: OpenTarget = async (...about) => (await import('./nats-target.js')).openNats(...about);
 
 const TARGETS: Readonly<Record<string, readonly OpenTarget[]>> = {
   http: [http],
   admin: [admin],
+  portal: [portal],
   raw: [raw],
   nats: [nats],
   all: [http, raw, nats],

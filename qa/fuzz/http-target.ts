@@ -3,6 +3,7 @@ import type { Actor } from './actor.js';
 import type { Finding } from './answer-oracle.js';
 import { encode } from './draft.js';
 import { CONSOLE_ENDPOINTS } from './endpoints/console-endpoints.js';
+import { PORTAL_ENDPOINTS } from './endpoints/portal-endpoints.js';
 import { FUZZED_ENDPOINTS } from './endpoints/endpoints.js';
 import { type Mutation, mutation } from './mutations.js';
 import { sendAndCheck, type HttpRecipe, prepare } from './request.js';
@@ -64,3 +65,7 @@ export async function openHttp(
 }
 
 export const openAdmin: OpenTarget = (environment, tally) => openHttp(environment, tally, adminRecipe);
+
+const portalRecipe = recipeOf(mutations, PORTAL_ENDPOINTS);
+
+export const openPortal: OpenTarget = (environment, tally) => openHttp(environment, tally, portalRecipe);

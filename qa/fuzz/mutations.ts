@@ -196,8 +196,9 @@ function mutateParameter(draft: Draft, change: ParameterChange, actor: Actor): v
     actor.environment.secrets.forget(JSON.stringify(field.value));
     field.name = change.to;
   } else if (change.do === 'other credential') {
-    // The console displays submitted names, so credentials are not put into its requests.
-    if (draft.app !== 'console') field.value = credentialFor(field, change.pick, actor);
+    // Console and portal display submitted names, so credentials are not put into their requests.
+    if (draft.app !== 'console' && draft.app !== 'developers')
+      field.value = credentialFor(field, change.pick, actor);
   } else if (change.do === 'drop') list.splice(index, 1);
   else list.push({ ...field });
 }

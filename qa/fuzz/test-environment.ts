@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { freePort } from '#local/servers/free-port.js';
+import { generateClientId, generateClientSecret } from '#oauth/oauth-client.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS, SIGNING_KEYS } from '#test/support/keys.js';
 import type { Isolated } from '#test/support/isolate.js';
@@ -13,9 +14,10 @@ import { launchApp } from '#test/support/app-process.js';
 import { startDocumentHost } from '#test/support/document-host.js';
 import { startLogoutReceiver } from '../logout-receiver.js';
 import { KnownLogins } from './known-logins.js';
+import type { PortalClient } from './portal-login.js';
 import type { KnownSecrets } from './leaks.js';
 
-export const APPS = ['authorize', 'token', 'resource', 'console'] as const;
+export const APPS = ['authorize', 'token', 'resource', 'console', 'developers'] as const;
 export type FuzzedApp = (typeof APPS)[number];
 
 interface Memory {
@@ -40,6 +42,7 @@ export interface TestEnvironment {
   readonly redirectUris: Map<string, readonly string[]>;
   readonly logins: KnownLogins;
   readonly logoutUrl: string;
+  readonly portal: PortalClient;
   readonly documents: Awaited<ReturnType<typeof startDocumentHost>>;
   readonly urls: Readonly<Record<FuzzedApp, string>>;
   port(app: FuzzedApp, internal: boolean): number;
@@ -58,7 +61,9 @@ export async function startTestEnvironment(
   for (const url of [services.databaseUrl, services.redisUrl, services.natsUrl])
     secrets.add('setting', new URL(url).password);
   const consoleSecret = randomBytes(32).toString('base64url');
-  for (const setting of [tokenKeys, consoleSecret]) secrets.add('setting', setting);
+  const portalSecret = generateClientSecret();
+  const portal = { id: generateClientId(), secret: portalSecret.secret, url: '' };
+  for (const setting of [tokenKeys, consoleSecret, portal.secret]) secrets.add('setting', setting);
   const ports = await forEachApp(() => freePort());
   const urls = await forEachApp((app) => `http://localhost:${ports[app]}`);
   const receiver = await startLogoutReceiver();
@@ -80,6 +85,12 @@ export async function startTestEnvironment(
       CONSOLE_ISSUER: urls.token,
       CONSOLE_CLIENT_ID: 'console',
       CONSOLE_CLIENT_SECRET: consoleSecret,
+    },
+    developers: {
+      DEVELOPERS_URL: urls.developers,
+      DEVELOPERS_CLIENT_ID: portal.id,
+      DEVELOPERS_CLIENT_SECRET: portal.secret,
+      CONSOLE_URL: urls.console,
     },
   };
   for (const { d = '' } of SIGNING_KEYS.privateJwks.keys) secrets.add('setting', d);
@@ -112,6 +123,16 @@ export async function startTestEnvironment(
   };
   const apps = await forEachApp(start);
   const fixture = await openFixture(services, tokenKeys);
+  await fixture.clients.create({
+    clientId: portal.id,
+    name: 'Developers',
+    type: 'confidential',
+    scopes: ['openid', 'profile', 'email'],
+    redirectUris: [`${urls.developers}/login/callback`],
+    firstParty: true,
+    developerPortal: true,
+    secretHash: portalSecret.hash,
+  });
   const close = async () => {
     closing = true;
     await Promise.all(APPS.map((name) => apps[name].stop()));
@@ -134,6 +155,7 @@ export async function startTestEnvironment(
     redirectUris: new Map(),
     logins: new KnownLogins(),
     logoutUrl: receiver.url,
+    portal: { ...portal, url: urls.developers },
     documents,
     urls,
     port: (app, internal) => (internal ? Number(new URL(apps[app].internalUrl).port) : ports[app]),

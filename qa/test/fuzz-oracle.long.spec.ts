@@ -330,7 +330,7 @@ it.each([
 
 it('the fuzzer reports memory that is not released', () => {
   const memory = { rss: 100 * 2 ** 20, live: 40 * 2 ** 20 };
-  const before = { authorize: memory, token: memory, resource: memory, console: memory };
+  const before = { authorize: memory, token: memory, resource: memory, console: memory, developers: memory };
   const leaked = { ...memory, live: memory.live + 300 * 900_000 };
   expect(checkMemory(before, before)).toEqual([]);
   expect(checkMemory(before, { ...before, token: leaked })).toEqual([

@@ -66,6 +66,7 @@ it.each([
   ['resource', ''],
   // Only the console's HTTP API is fuzzed, because its pages need a login.
   ['console', 'api/'],
+  ['developers', ''],
 ])('every route of %s is fuzzed', async (app, part) => {
   const fuzzed = FUZZED_ENDPOINTS.filter((endpoint) => endpoint.app === app && !endpoint.internal);
   const names = new Set(fuzzed.map(({ name }) => name.split(': ')[0]));

@@ -14,7 +14,7 @@ export type AppName = 'authorize' | 'token' | 'resource';
 const READY_WITHIN_MS = 100_000;
 
 export interface AppProcess {
-  readonly name: AppName | 'console';
+  readonly name: AppName | 'console' | 'developers';
   readonly url: string;
   readonly internalUrl: string;
   readonly process: GuardedProcess;
@@ -38,7 +38,7 @@ interface Options {
 
 /** Starts an app from dist (`npm run build`). Does not wait until it is ready. */
 export async function launchApp(
-  name: AppName | 'console',
+  name: AppName | 'console' | 'developers',
   env: Readonly<Record<string, string>>,
   { port: given, logFile, onOutput, patient = true }: Options = {},
 ): Promise<AppProcess> {
@@ -93,7 +93,7 @@ export async function launchApp(
 }
 
 export async function startApp(
-  name: AppName | 'console',
+  name: AppName | 'console' | 'developers',
   env: Readonly<Record<string, string>>,
   options?: Options,
 ): Promise<AppProcess> {

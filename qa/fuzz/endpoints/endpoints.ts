@@ -5,6 +5,7 @@ import { APPS } from '../test-environment.js';
 import { CONSOLE_ENDPOINTS } from './console-endpoints.js';
 import { bit, draft, type Endpoint, endpointsOf } from './endpoint.js';
 import { PAGE_ENDPOINTS } from './page-endpoints.js';
+import { PORTAL_ENDPOINTS } from './portal-endpoints.js';
 import { TOKEN_ENDPOINTS } from './token-endpoints.js';
 
 const endpoint = endpointsOf('resource');
@@ -62,6 +63,7 @@ export const FUZZED_ENDPOINTS: readonly Endpoint[] = [
   ...TOKEN_ENDPOINTS,
   ...RESOURCE_ENDPOINTS,
   ...CONSOLE_ENDPOINTS,
+  ...PORTAL_ENDPOINTS,
   ...INTERNAL_ENDPOINTS,
   ...UNKNOWN_PATHS,
 ];
