@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#local/servers/free-port.js';
-import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { startApp } from '#test/support/app-process.js';
 import { Browser } from '#test/support/browser.js';
 import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provider.js';
 import { parseOptions, UsageError } from '../command.js';
@@ -21,16 +21,19 @@ import {
   type Trail,
 } from './console-fill.js';
 import { usageOf } from './measure.js';
+import { fillOwners, pagesOfPortal, type Site, startPortal } from './portal.js';
 
 const USAGE = `npm run bench:console [-- --clients 100000 --grants 100000 --events 10000000]
 
-Registers applications, and users who each have a grant of the first application, stores events of 30 days, waits until the console
-has indexed them, and then measures every page of the console, and its memory. It takes about half an hour and 10 GB of disk. Nothing
+Registers applications with owners, and users who each have a grant of the first application, stores events of 30 days and as many
+changes of applications, waits until the console has indexed them, and then measures every page of the console and of the portal
+for owners, and their memory. It takes about half an hour and 10 GB of disk. Nothing
 else should run on the machine while it measures.
 
   --clients  applications, at least 1000 (100000)
   --grants   grants, and users, at least 1000 (100000)
   --events   events of the audit trail, at least 10000 (10000000)
+  --portal   only the pages of the portal, without events in the audit trail
   --only     measures only the pages whose name contains this text
   --wait     waits for a line on standard input before it measures
   --help     shows this
@@ -42,13 +45,7 @@ const [WARM, MEASURED] = [5, 40];
 const ROUNDS_OF_SESSION = 4;
 const INDEX_BEHIND = 'does not have all events yet';
 
-interface Console {
-  readonly app: AppProcess;
-  logIn(): Promise<Browser>;
-  close(): Promise<void>;
-}
-
-async function startConsole({ environment }: Product): Promise<Console> {
+async function startConsole({ environment }: Product): Promise<Site> {
   const provider = await startForgingProvider(await freePort());
   const port = await freePort();
   const app = await startApp(
@@ -168,23 +165,35 @@ async function pagesOf(
     'audit, unknown grant': `/audit?grant=${'g'.repeat(43)}`,
     'audit, operator': '/audit?operator=nobody',
     'audit, old': `/audit?until=${new Date(Date.now() - 20 * 86_400_000).toISOString().slice(0, 16)}`,
+    requests: '/requests',
+    request: await firstLink(browser, '/requests'),
     health: '/health',
     keys: '/health/keys',
   };
 }
 
-async function measure(console: Console, trail: Trail, newReference: string, only: string): Promise<string> {
-  let browser = await console.logIn();
-  const all = await pagesOf(browser, trail, newReference);
+/** Returns the path of the first request of the queue. */
+async function firstLink(browser: Browser, path: string): Promise<string> {
+  const { text } = await browser.get(path);
+  return new RegExp(`href="(${path}/[^"]+)"`).exec(text)?.[1] ?? path;
+}
+
+async function measure(
+  site: Site,
+  pagesOf: (browser: Browser) => Promise<Record<string, string>>,
+  only: string,
+): Promise<string> {
+  let browser = await site.logIn();
+  const all = await pagesOf(browser);
   const pages = Object.fromEntries(Object.entries(all).filter(([name]) => name.includes(only)));
   const times = new Map(Object.keys(pages).map((name): [string, number[]] => [name, []]));
   const memory: string[] = [];
   const note = async (): Promise<void> => {
-    const { memory: now } = await usageOf([console.app]);
-    memory.push(`${Math.round((now['console'] ?? 0) / 2 ** 20)} MB`);
+    const { memory: now } = await usageOf([site.app]);
+    memory.push(`${Math.round((now[site.app.name] ?? 0) / 2 ** 20)} MB`);
   };
   for (let round = 0; round < WARM + MEASURED; round++) {
-    if (round % ROUNDS_OF_SESSION === 0) browser = await console.logIn();
+    if (round % ROUNDS_OF_SESSION === 0) browser = await site.logIn();
     if ((round - WARM) % (MEASURED / 4) === 0) await note();
     for (const [name, path] of Object.entries(pages)) {
       const start = performance.now();
@@ -205,7 +214,7 @@ async function measure(console: Console, trail: Trail, newReference: string, onl
 }
 
 /** Waits until the pages show every event. Tolerates 503, because the console may be busy with its index. */
-async function indexed(console: Console): Promise<void> {
+async function indexed(console: Site): Promise<void> {
   const browser = await console.logIn();
   for (;;) {
     const { status, text } = await browser.get('/audit');
@@ -215,10 +224,23 @@ async function indexed(console: Console): Promise<void> {
   }
 }
 
-async function run(product: Product, { trail, waits, only }: Options): Promise<string> {
+async function run(product: Product, options: Options): Promise<string> {
+  const { trail, isPortalOnly, only } = options;
   await fillClients(product, trail.clients);
   await recordGrants(product, clientId(0), trail.users);
   await fillUser(product, clientId(0), FIRST_USER + 1, MAX_LIVE_GRANTS);
+  const portal = await startPortal(product);
+  try {
+    process.stderr.write('filling owners, changes and refused requests\n');
+    await fillOwners(product, trail, portal.userId);
+    const console = isPortalOnly ? '' : await measureConsole(product, options);
+    return `${console}${await measure(portal, () => pagesOfPortal(product, portal.userId), only)}`;
+  } finally {
+    await portal.close();
+  }
+}
+
+async function measureConsole(product: Product, { trail, waits, only }: Options): Promise<string> {
   await fillTrail(product, trail);
   const console = await startConsole(product);
   try {
@@ -228,7 +250,8 @@ async function run(product: Product, { trail, waits, only }: Options): Promise<s
     process.stderr.write(`indexed in ${Math.round((performance.now() - start) / 1000)} s\n`);
     await product.fixture.sql('VACUUM ANALYZE audit_chunks, audit_counts');
     if (waits) await once(process.stdin, 'data').finally(() => process.stdin.destroy());
-    return await measure(console, trail, await addRefusals(product, trail), only);
+    const newReference = await addRefusals(product, trail);
+    return `${await measure(console, (browser) => pagesOf(browser, trail, newReference), only)}\n\n`;
   } finally {
     await console.close();
   }
@@ -237,6 +260,7 @@ async function run(product: Product, { trail, waits, only }: Options): Promise<s
 interface Options {
   readonly trail: Trail;
   readonly waits: boolean;
+  readonly isPortalOnly: boolean;
   readonly only: string;
   readonly help: boolean;
 }
@@ -247,6 +271,7 @@ function readOptions(): Options {
       clients: { type: 'string', default: '100000' },
       grants: { type: 'string', default: '100000' },
       events: { type: 'string', default: '10000000' },
+      portal: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
       wait: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -255,7 +280,8 @@ function readOptions(): Options {
   const [clients, users, events] = [Number(values.clients), Number(values.grants), Number(values.events)];
   if (!(clients >= 1_000 && users >= 1_000 && events >= 10_000))
     throw new UsageError('give at least 1000 clients, 1000 grants and 10000 events');
-  return { trail: { clients, events, users }, waits: values.wait, only: values.only, help: values.help };
+  const { portal: isPortalOnly, wait: waits, only, help } = values;
+  return { trail: { clients, events, users }, isPortalOnly, waits, only, help };
 }
 
 await benchmark(USAGE, readOptions, run);

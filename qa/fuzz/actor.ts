@@ -5,7 +5,7 @@ import type { FormPurpose } from '../../apps/authorize/src/session/csrf.guard.js
 import { POST_LOGOUT_URI } from './answer-oracle.js';
 import { type Answer, header, locationOf } from './wire.js';
 import type { SecretKind } from './leaks.js';
-import { logInToPortal, type PortalLogin } from './portal-login.js';
+import { logInToPortal, type PortalLogin } from '../portal-login.js';
 import type { TestEnvironment } from './test-environment.js';
 import { EventStreamStore } from '#events/event-stream.store.js';
 import { storeRequest } from '../../apps/console/test/support/stored-request.js';

@@ -186,8 +186,8 @@ const ERROR_TYPES: Readonly<Record<FuzzedApp, RegExp>> = {
   authorize: HTML,
   token: /^application\/json; charset=utf-8$/,
   resource: /^application\/json; charset=utf-8$/,
-  // The console also sends plain JSON, in response to bytes that are not HTTP.
-  developers: HTML,
+  // Console and portal also send plain JSON, in response to bytes that are not HTTP.
+  developers: /^(?:text\/html|application\/json); charset=utf-8$/,
   console: /^(?:text\/html|application\/(?:problem\+)?json); charset=utf-8$/,
 };
 

@@ -14,7 +14,7 @@ import { launchApp } from '#test/support/app-process.js';
 import { startDocumentHost } from '#test/support/document-host.js';
 import { startLogoutReceiver } from '../logout-receiver.js';
 import { KnownLogins } from './known-logins.js';
-import type { PortalClient } from './portal-login.js';
+import type { PortalClient } from '../portal-login.js';
 import type { KnownSecrets } from './leaks.js';
 
 export const APPS = ['authorize', 'token', 'resource', 'console', 'developers'] as const;

@@ -18,7 +18,9 @@ function filled(path: string, ids: Ids): string {
 
 /** @param query depends on the variant */
 function page(path: string, query: (variant: number) => Fields = () => ({})): Endpoint {
-  return endpoint(`GET ${path}`, [200], async (actor, variant) => {
+  // The authorize app also has a route `GET /`.
+  const name = path === '/' ? 'GET /: the portal' : `GET ${path}`;
+  return endpoint(name, [200], async (actor, variant) => {
     const { login, ids } = await actor.portal(false);
     const parts = { query: query(variant), headers: { Cookie: login.cookies, 'Accept-Language': 'ar' } };
     return draft(actor, 'developers', ['GET', filled(path, ids)], parts);
@@ -99,7 +101,7 @@ export const PORTAL_ENDPOINTS: readonly Endpoint[] = [
   page('/applications/{id}/secrets/{secret}/revoke'),
   form('/applications/{id}/secrets/{secret}/revoke', [303], () => ({})),
   page('/applications/{id}/team'),
-  form('/applications/{id}/invitations', [201], (variant) => ({
+  form('/applications/{id}/invitations', [201, 409], (variant) => ({
     kind: bit(variant, 0) ? 'owner' : 'tester',
   })),
   form('/applications/{id}/invitations/{invitation}/revoke', [303], () => ({})),

@@ -5,7 +5,7 @@ import { newFormId } from '#pages/form-id.js';
 import { PagesOptions } from '#pages/pages.options.js';
 import { SessionStore } from '#pages/session.store.js';
 import type { Fixture } from '#test/support/fixture.js';
-import type { DeveloperSession } from '../../apps/developers/src/developer.js';
+import type { DeveloperSession } from '../apps/developers/src/developer.js';
 
 /** Owner of applications who is logged in to the portal. */
 export interface PortalLogin {
@@ -38,9 +38,13 @@ class Options extends PagesOptions {
   }
 }
 
-/** Stores a session of a new user, as the portal does after a login. */
-export async function logInToPortal(fixture: Fixture, client: PortalClient): Promise<PortalLogin> {
-  const userId = await fixture.user();
+/** Stores a session, as the portal does after a login. @param given id of the user; absent for a new user */
+export async function logInToPortal(
+  fixture: Fixture,
+  client: PortalClient,
+  given?: number,
+): Promise<PortalLogin> {
+  const userId = given ?? (await fixture.user());
   const options = new Options(client);
   const [sessionCookie, browserCookie] = [new SessionCookie(options), new BrowserCookie(options)];
   const [cookie, browser] = [sessionCookie.generate(), browserCookie.generate()];
