@@ -5,7 +5,7 @@ import type {
   RequestStatus,
 } from '../../requests/client-request.entity.js';
 
-export interface RequestSummary {
+export interface RequestView {
   readonly id: string;
   readonly version: number;
   readonly kind: RequestKind;
@@ -15,9 +15,6 @@ export interface RequestSummary {
   readonly created_at: string;
   readonly submitted_at: string | null;
   readonly decided_at: string | null;
-}
-
-export interface RequestView extends RequestSummary {
   /** `RequestContent` of a registration; `ProposedChanges`, `purpose` and `reasons` of a change. */
   readonly content: object;
 }
@@ -29,7 +26,7 @@ export interface MessageView {
   readonly text: string;
 }
 
-export function requestSummary(request: Omit<ClientRequestEntity, 'content'>): RequestSummary {
+export function requestView(request: ClientRequestEntity): RequestView {
   return {
     id: request.id,
     version: request.version,
@@ -39,11 +36,8 @@ export function requestSummary(request: Omit<ClientRequestEntity, 'content'>): R
     created_at: request.createdAt.toISOString(),
     submitted_at: request.submittedAt?.toISOString() ?? null,
     decided_at: request.decidedAt?.toISOString() ?? null,
+    content: request.content,
   };
-}
-
-export function requestView(request: ClientRequestEntity): RequestView {
-  return { ...requestSummary(request), content: request.content };
 }
 
 export function messageView({ at, author, name, text }: ClientRequestMessageEntity): MessageView {
