@@ -33,6 +33,8 @@ export async function startForgingProvider(port: number) {
     canRevoke: true,
     metadata: {} as Record<string, unknown>,
     isDown: false,
+    /** Responds to other paths in place of the metadata. */
+    others: null as ((request: IncomingMessage, response: ServerResponse) => void) | null,
   };
   const requests = new Map<string, URLSearchParams>();
 
@@ -94,6 +96,7 @@ export async function startForgingProvider(port: number) {
     if (pathname === '/jwks') return json(response, 200, { keys: keys.map(({ jwk }) => jwk) });
     if (pathname === '/userinfo')
       return json(response, 200, { sub: state.forgery.claims?.sub ?? 'ada', ...state.forgery.userInfo });
+    if (state.others && !pathname.startsWith('/.well-known/')) return state.others(request, response);
     return json(response, 200, {
       issuer,
       authorization_endpoint: `${issuer}/authorize`,

@@ -37,6 +37,8 @@ import { DeveloperInterceptor } from './session/developer.interceptor.js';
 import { InvitationController, InvitationCookie } from './team/invitation.controller.js';
 import { TeamController } from './team/team.controller.js';
 import { TestsController } from './team/tests.controller.js';
+import { FlowStore } from './try/flow.store.js';
+import { TryController } from './try/try.controller.js';
 import { DevelopersFrame } from './ui/developers-frame.js';
 import { Languages } from './ui/i18n/languages.js';
 
@@ -107,10 +109,12 @@ class AppModule {
         SecretsController,
         ChangeController,
         ActivityController,
+        TryController,
         ApplicationsController,
       ],
       providers: [
         InvitationCookie,
+        FlowStore,
         RefusedRequestService,
         { provide: Accounts, useClass: DeveloperAccounts },
         { provide: APP_GUARD, useClass: AccountGuard },

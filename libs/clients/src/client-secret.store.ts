@@ -48,7 +48,7 @@ export class ClientSecretStore {
   ): Promise<SecretOutcome> {
     return this.change(clientId, condition, async (manager, live) => {
       if (live.length >= MAX_LIVE) return { outcome: 'two_live', live };
-      const added = manager.create(ClientSecretEntity, { clientId, hash, lastUsedOn: null, expiresAt });
+      const added = manager.create(ClientSecretEntity, { clientId, hash, lastUsedAt: null, expiresAt });
       await manager.insert(ClientSecretEntity, added);
       await nextVersion(manager, clientId);
       return { outcome: 'done', live: [...live, toRecord(added)] };
@@ -72,21 +72,21 @@ export class ClientSecretStore {
     });
   }
 
-  /** Ignores a day before the recorded day. @param uses `day` is a UTC date, YYYY-MM-DD */
-  async touch(uses: readonly { id: string; day: string }[]): Promise<void> {
+  /** Ignores a time before the recorded time. @param uses `at` is a time in ISO 8601 */
+  async touch(uses: readonly { id: string; at: string }[]): Promise<void> {
     if (uses.length === 0) return;
     // Locks rows in id order, so that overlapping batches cannot deadlock.
     await this.secrets.query(
       `WITH uses AS (
-         SELECT id, max(day) AS day FROM unnest($1::uuid[], $2::date[]) AS use (id, day) GROUP BY id
+         SELECT id, max(at) AS at FROM unnest($1::uuid[], $2::timestamptz[]) AS use (id, at) GROUP BY id
        ), moved AS (
-         SELECT s.id, uses.day FROM client_secrets s JOIN uses USING (id)
-         WHERE s.last_used_on IS NULL OR s.last_used_on < uses.day
+         SELECT s.id, uses.at FROM client_secrets s JOIN uses USING (id)
+         WHERE s.last_used_at IS NULL OR s.last_used_at < uses.at
          ORDER BY s.id FOR NO KEY UPDATE OF s
        )
-       UPDATE client_secrets s SET last_used_on = greatest(s.last_used_on, moved.day)
+       UPDATE client_secrets s SET last_used_at = greatest(s.last_used_at, moved.at)
        FROM moved WHERE s.id = moved.id`,
-      [uses.map(({ id }) => id), uses.map(({ day }) => day)],
+      [uses.map(({ id }) => id), uses.map(({ at }) => at)],
     );
   }
 
@@ -114,6 +114,6 @@ async function nextVersion(manager: EntityManager, clientId: string): Promise<vo
   await manager.increment(ClientEntity, { clientId }, 'version', 1);
 }
 
-function toRecord({ id, createdAt, lastUsedOn, expiresAt }: ClientSecretEntity): ClientSecretRecord {
-  return { id, createdAt, lastUsedOn, expiresAt };
+function toRecord({ id, createdAt, lastUsedAt, expiresAt }: ClientSecretEntity): ClientSecretRecord {
+  return { id, createdAt, lastUsedAt, expiresAt };
 }

@@ -32,7 +32,7 @@ export class ClientSecretEntity {
   /** Not selected by default, because the console's role of the database may not read it. */
   @Column({ type: 'bytea', select: false }) hash: Buffer;
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
-  @Column({ name: 'last_used_on', type: 'date', nullable: true }) lastUsedOn: string | null;
+  @Column({ name: 'last_used_at', type: 'timestamptz', nullable: true }) lastUsedAt: Date | null;
 
   /** Null for a secret that does not expire. */
   @Column({ name: 'expires_at', type: 'timestamptz', nullable: true }) expiresAt: Date | null;

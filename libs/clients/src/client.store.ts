@@ -16,7 +16,6 @@ import {
   type ClientLinks,
   type ClientLogo,
   type ClientStage,
-  type ClientSecretRecord,
   type ClientWithHashes,
   type ClientWithSecrets,
   DuplicateClientError,
@@ -74,9 +73,11 @@ export interface ClientFilter {
 
 /** Row with dates as text, because PostgreSQL returns the secrets as JSON. */
 type EnabledRow = Omit<EnabledClient, 'secrets'> & {
-  readonly secrets: readonly (Pick<ClientSecretRecord, 'id' | 'lastUsedOn'> & {
+  readonly secrets: readonly {
+    readonly id: string;
     readonly createdAt: string;
-  })[];
+    readonly lastUsedAt: string | null;
+  }[];
 };
 
 const PAGE = 5_000;
@@ -141,7 +142,7 @@ export class ClientStore {
       `SELECT client_id AS "clientId", name, type, redirect_uris AS "redirectUris",
          private_schemes AS "privateSchemes", scopes, id_token_alg AS "idTokenAlg",
          grant_type AS "grantType", jwks, jwks_uri AS "jwksUri", document_problem AS "documentProblem",
-         (SELECT coalesce(json_agg(json_build_object('id', id, 'createdAt', created_at, 'lastUsedOn', last_used_on)), '[]')
+         (SELECT coalesce(json_agg(json_build_object('id', id, 'createdAt', created_at, 'lastUsedAt', last_used_at)), '[]')
           FROM client_secrets WHERE client_id = clients.client_id AND revoked_at IS NULL) AS secrets
        FROM clients WHERE deleted_at IS NULL AND disabled_at IS NULL AND client_id > $1
        ORDER BY client_id LIMIT ${PAGE}`,
@@ -149,7 +150,11 @@ export class ClientStore {
     );
     return page.map(({ secrets, ...client }) => ({
       ...client,
-      secrets: secrets.map((secret) => ({ ...secret, createdAt: new Date(secret.createdAt) })),
+      secrets: secrets.map(({ id, createdAt, lastUsedAt }) => ({
+        id,
+        createdAt: new Date(createdAt),
+        lastUsedAt: lastUsedAt === null ? null : new Date(lastUsedAt),
+      })),
     }));
   }
 

@@ -86,8 +86,8 @@ export interface ClientWithHashes extends ClientWithSecrets {
 export interface SecretUse {
   readonly id: string;
   readonly createdAt: Date;
-  /** UTC date, YYYY-MM-DD; null if unused. */
-  readonly lastUsedOn: string | null;
+  /** Start of the hour of the last use; null if unused. */
+  readonly lastUsedAt: Date | null;
 }
 
 /** A live client secret, without its hash. */

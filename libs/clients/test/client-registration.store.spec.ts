@@ -199,14 +199,14 @@ describe('ClientSecretStore', () => {
     ).clientId;
   const usedOn = async (clientId: string) => {
     const listed = await secrets.list(clientId);
-    return 'live' in listed ? listed.live.map(({ lastUsedOn }) => lastUsedOn) : [];
+    return 'live' in listed ? listed.live.map(({ lastUsedAt }) => lastUsedAt?.toISOString()) : [];
   };
 
   it('adds a second secret, and rejects a third', async () => {
     const clientId = await confidential();
     const [first] = idsOf(await secrets.list(clientId));
     const added = await secrets.add(clientId, newHash());
-    expect(added).toMatchObject({ outcome: 'done', live: [{ id: first }, { lastUsedOn: null }] });
+    expect(added).toMatchObject({ outcome: 'done', live: [{ id: first }, { lastUsedAt: null }] });
     expect(await secrets.add(clientId, newHash())).toEqual({
       ...(await secrets.list(clientId)),
       outcome: 'two_live',
@@ -269,17 +269,17 @@ describe('ClientSecretStore', () => {
     expect((await clients.find(clientId))?.secrets).toEqual([]);
   });
 
-  it('records the last use of many secrets with one statement, and ignores earlier days', async () => {
+  it('records the last use of many secrets with one statement, and ignores earlier times', async () => {
     const clientId = await confidential();
     const [one = '', two = ''] = idsOf(await secrets.add(clientId, newHash()));
     const uses = [
-      { id: one, day: '2030-01-01' },
-      { id: one, day: '2030-01-03' },
-      { id: two, day: '2030-01-02' },
+      { id: one, at: '2030-01-01T05:00:00.000Z' },
+      { id: one, at: '2030-01-01T07:00:00.000Z' },
+      { id: two, at: '2030-01-01T06:00:00.000Z' },
     ];
     expect(await database.statementsOf(() => secrets.touch(uses))).toHaveLength(1);
-    await secrets.touch([{ id: one, day: '2030-01-02' }]);
-    expect(await usedOn(clientId)).toEqual(['2030-01-03', '2030-01-02']);
+    await secrets.touch([{ id: one, at: '2030-01-01T06:00:00.000Z' }]);
+    expect(await usedOn(clientId)).toEqual(['2030-01-01T07:00:00.000Z', '2030-01-01T06:00:00.000Z']);
     expect(await database.statementsOf(() => secrets.touch([]))).toEqual([]);
   });
 

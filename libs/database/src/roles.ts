@@ -171,7 +171,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
     tables: {
       migrations: MIGRATIONS,
       clients: { select: 'all', insert: 'all', update: DOCUMENT_COLUMNS },
-      client_secrets: { select: 'all', update: ['last_used_on'] },
+      client_secrets: { select: 'all', update: ['last_used_at'] },
       client_logos: { select: ['client_id', 'digest', 'media_type'] },
       subject_sectors: { select: 'all' },
       users: {

@@ -195,7 +195,7 @@ function secrets(client: EnabledClient, now: number): Finding[] {
           values,
         ),
       );
-    else if (secret.lastUsedOn === null && age > UNUSED_DAYS)
+    else if (secret.lastUsedAt === null && age > UNUSED_DAYS)
       findings.push(
         ...finding(
           'secret-never-used',
@@ -217,8 +217,8 @@ function secrets(client: EnabledClient, now: number): Finding[] {
   return findings;
 }
 
-function usage({ lastUsedOn }: SecretUse): string {
-  return lastUsedOn ? `last used ${lastUsedOn}` : 'never used';
+function usage({ lastUsedAt }: SecretUse): string {
+  return lastUsedAt ? `last used ${lastUsedAt.toISOString().slice(0, 10)}` : 'never used';
 }
 
 function scopes(client: EnabledClient, known: readonly string[] | null): Finding[] {

@@ -11,10 +11,10 @@ import { describeRemedy } from '#error-guide/doctor/remedies.js';
 const DAY = 24 * 60 * 60 * 1000;
 const NOW = Date.parse('2026-06-01T12:00:00Z');
 const daysAgo = (days: number) => new Date(NOW - days * DAY);
-const secret = (days: number, lastUsedOn: string | null = '2026-05-31', id = `s${days}`) => ({
+const secret = (days: number, lastUsedAt: Date | null = new Date('2026-05-31'), id = `s${days}`) => ({
   id,
   createdAt: daysAgo(days),
-  lastUsedOn,
+  lastUsedAt,
 });
 
 const CLIENT: EnabledClient = {

@@ -25,6 +25,8 @@ const LIMITS = {
   forms: perMinute(20),
   /** Forms that are kept in total, for as long as each is kept: at most some 35 MB of Redis. */
   allForms: { max: 100, windowS: 60 * 60 },
+  /** Requests to this service for a user, per session. */
+  steps: perMinute(20),
   /** Starts and ends of logins, per `addressNetwork`. */
   login: perMinute(60),
 } as const satisfies Record<string, Limit>;

@@ -112,7 +112,7 @@ export const CLIENT_STATE = object(
 );
 
 const DAY = orNull({ type: 'string', format: 'date' });
-const SECRET_FIELDS: Properties = { id: text, created_at: time, last_used_on: DAY };
+const SECRET_FIELDS: Properties = { id: text, created_at: time, last_used_at: orNull(time) };
 export const SECRET = object('Secret', SECRET_FIELDS);
 export const SECRETS = object('Secrets', { client_id: text, secrets: list(SECRET) });
 export const NEW_SECRET = object(

@@ -19,7 +19,7 @@ import {
 import { disableOrEnable, referenceLink } from '../ui/console-components.js';
 import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
 import type { Page } from '#pages/page.responder.js';
-import { day, moment, phrase } from '#pages/text.js';
+import { moment, phrase } from '#pages/text.js';
 import { FLAG_TEXTS, flagText, hasDeviceGrant, hasOwnKeys, labelOf } from './application.form.js';
 
 /** @param clientId any text, because it may come from an event */
@@ -177,10 +177,10 @@ function secretSection(operator: Operator, id: string, secrets: readonly SecretV
     ${table(
       'Live secrets, oldest first',
       ['ID', 'Created', 'Last used', isAdmin && 'Action'],
-      secrets.map(({ id: secret, created_at: created, last_used_on: used }) => [
+      secrets.map(({ id: secret, created_at: created, last_used_at: used }) => [
         html`<code>${secret}</code>`,
         moment(created),
-        used === null ? 'never' : day(used),
+        used === null ? 'never' : moment(used),
         revoke(secret),
       ]),
     )}

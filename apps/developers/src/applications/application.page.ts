@@ -16,7 +16,7 @@ export interface ApplicationView extends Viewer {
 
 export function applicationPage(view: ApplicationView): Page {
   const { translator, client, users, note } = view;
-  const link = (page: 'activity' | 'change' | 'team' | 'integrate' | 'history', text: string) =>
+  const link = (page: 'activity' | 'try' | 'change' | 'team' | 'integrate' | 'history', text: string) =>
     html`<a class="button even" href="${pathOf(client.clientId, page)}">${text}</a>`;
   const address = (url: string | null) => url && html`<a href="${url}" rel="noreferrer">${url}</a>`;
   return {
@@ -48,9 +48,10 @@ export function applicationPage(view: ApplicationView): Page {
         ],
       ])}
       <div class="actions">
-        ${link('integrate', translator.text('app.integrate'))}
-        ${link('activity', translator.text('app.activity'))} ${link('change', translator.text('app.propose'))}
-        ${link('team', translator.text('app.team'))} ${link('history', translator.text('app.history'))}
+        ${link('integrate', translator.text('app.integrate'))} ${link('try', translator.text('try.title'))}
+        ${link('activity', translator.text('activity.title'))}
+        ${link('change', translator.text('app.propose'))} ${link('team', translator.text('app.team'))}
+        ${link('history', translator.text('app.history'))}
       </div>
       ${client.type === 'confidential' && secretsOf(view)} ${requestsOf(view)}
       <p>
@@ -73,10 +74,10 @@ function secretsOf({ translator, client }: ApplicationView): Html {
         translator.text('secrets.expires'),
         translator.text('secrets.revoke'),
       ],
-      client.secrets.map(({ id, createdAt, lastUsedOn, expiresAt }) => [
+      client.secrets.map(({ id, createdAt, lastUsedAt, expiresAt }) => [
         html`<code>${id.slice(0, 8)}</code>`,
         timeOf(translator, createdAt),
-        lastUsedOn ?? translator.text('secrets.never'),
+        timeOf(translator, lastUsedAt) ?? translator.text('secrets.never'),
         timeOf(translator, expiresAt) ?? translator.text('secrets.no_expiry'),
         html`<a href="${pathOf(client.clientId, 'secrets', id, 'revoke')}"
           >${translator.text('secrets.revoke')}</a
@@ -84,6 +85,7 @@ function secretsOf({ translator, client }: ApplicationView): Html {
       ]),
       translator.text('secrets.none'),
     )}
+    <p class="quiet">${translator.text('secrets.used_hint')}</p>
     <p>
       <a class="button even" href="${pathOf(client.clientId, 'secrets', 'new')}"
         >${translator.text('secrets.create')}</a

@@ -3,7 +3,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { facts } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html } from '#ui/html.js';
-import { backLink, copyable, type Viewer } from '../ui/parts.js';
+import { backLink, copyable, pathOf, type Viewer } from '../ui/parts.js';
 
 export interface Origins {
   readonly AUTH_URL: string;
@@ -53,6 +53,7 @@ export function integratePage(
     content: html`
       ${backLink(client)}
       <p>${translator.text('integrate.intro')}</p>
+      <p><a class="button even" href="${pathOf(clientId, 'try')}">${translator.text('try.title')}</a></p>
       ${facts([
         [translator.text('field.client_id'), copyable(viewer, 'client-id', clientId)],
         [translator.text('integrate.issuer'), copyable(viewer, 'issuer', BASE_URL)],
@@ -69,7 +70,7 @@ export function integratePage(
         html`<h2>${translator.text('integrate.step_authorize')}</h2>
           <p>${translator.text('integrate.step_authorize_hint')}</p>
           ${example([authorization.href])}
-          <h2>${translator.text('integrate.step_exchange')}</h2>
+          <h2>${translator.text(isPublic ? 'integrate.step_exchange_public' : 'integrate.step_exchange')}</h2>
           ${example(exchange)}`
       }
       ${

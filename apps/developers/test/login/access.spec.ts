@@ -34,6 +34,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /applications/:id/history': 'owner',
   'GET /applications/:id/activity': 'owner',
   'GET /applications/:id/activity/:refusal': 'owner',
+  'GET /applications/:id/try': 'owner',
+  'POST /applications/:id/try': 'owner',
+  'POST /applications/:id/try/return': 'owner',
+  'POST /applications/:id/try/:step': 'owner',
   'GET /applications/:id/change': 'owner',
   'POST /applications/:id/change': 'owner',
   'GET /applications/:id/delete': 'owner recent',
@@ -56,7 +60,7 @@ interface Owned {
   readonly userId: number;
   /** Values of the parameters of routes. */
   readonly values: Readonly<
-    Record<'id' | 'request' | 'refusal' | 'secret' | 'invitation' | 'member' | 'kind', string>
+    Record<'id' | 'request' | 'refusal' | 'secret' | 'invitation' | 'member' | 'kind' | 'step', string>
   >;
 }
 
@@ -78,6 +82,7 @@ async function openApplication(): Promise<Owned> {
     refusal: String((await portal.refusal(id)).id),
     member: String(userId),
     kind: 'owner',
+    step: 'exchange',
   };
   return { browser, userId, values };
 }

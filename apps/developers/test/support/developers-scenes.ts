@@ -80,6 +80,22 @@ export async function openDevelopersScenes() {
       await page.locator('main').getByRole('button', { name: button, exact: true }).first().click();
       await page.waitForLoadState();
     };
+  /** Opens the page of the flow after the browser has returned with these parameters. */
+  const returnedWith =
+    (parameters: Readonly<Record<string, string>>): Scene =>
+    async (page) => {
+      await page.goto(`${origin}/applications/${id}/try`);
+      await page.locator('#start').getByRole('button').click();
+      await page.waitForLoadState();
+      const request = new URL((await page.locator('#start a.button').getAttribute('href')) ?? '')
+        .searchParams;
+      const url = new URL(request.get('redirect_uri') ?? '');
+      const sent = { state: request.get('state') ?? '', iss: portal.configuration.BASE_URL, ...parameters };
+      url.search = new URLSearchParams(sent).toString();
+      await page.fill('[id="address"]', url.href);
+      await page.locator('#return').getByRole('button').click();
+      await page.waitForLoadState();
+    };
   const scenes: Readonly<Record<string, Scene>> = {
     list: at('/'),
     'new request': at('/requests/new'),
@@ -96,6 +112,16 @@ export async function openDevelopersScenes() {
     activity: at(`/applications/${id}/activity`),
     'activity, invalid query': at(`/applications/${id}/activity?reference=short`),
     'refused request': at(`/applications/${id}/activity/${refusal.id}`),
+    try: at(`/applications/${live}/try`),
+    'try, started': pressed(`/applications/${id}/try`, 'Create the request'),
+    'try, other state': returnedWith({ state: 'other' }),
+    'try, refused': returnedWith({ error: 'invalid_scope', error_reference: refusal.reference }),
+    'try, exchanged': async (page) => {
+      await returnedWith({ code: 'sac_code' })(page);
+      await page.fill('[id="secret-exchange"]', 'scs_secret');
+      await page.locator('#exchange').getByRole('button').click();
+      await page.waitForLoadState();
+    },
     team: at(`/applications/${id}/team`),
     invited: pressed(`/applications/${id}/team`, 'Invite a tester'),
     removal: at(`/applications/${id}/team/tester/${tester}/remove`),

@@ -24,7 +24,8 @@ const DEVELOPERS_URL = 'http://localhost:3005';
 export async function startDevelopersApp(settings: Partial<DevelopersConfiguration> = {}, given?: Isolated) {
   const services = given ?? (await isolate());
   const provider = await startForgingProvider(await freePort());
-  const fixture = await openFixture(services, randomBytes(32).toString('base64url'));
+  const tokenKeys = randomBytes(32).toString('base64url');
+  const fixture = await openFixture(services, tokenKeys);
   const portal = await fixture.clients.create({
     name: 'Developers',
     type: 'confidential',
@@ -58,6 +59,8 @@ export async function startDevelopersApp(settings: Partial<DevelopersConfigurati
 
   return {
     configuration,
+    services,
+    tokenKeys,
     fixture,
     provider,
     clock,

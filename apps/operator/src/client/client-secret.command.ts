@@ -78,8 +78,12 @@ async function list(idOrName: string, options: JsonOption): Promise<void> {
         `There is no live secret. Create one:${commandToPaste('client', 'secret', 'rotate', clientId)}`,
       );
     printTable(
-      ['id', 'created_at', 'last_used_on'],
-      live.map(({ id, created_at, last_used_on }) => [id, minuteOf(created_at), last_used_on ?? 'never']),
+      ['id', 'created_at', 'last_used_at'],
+      live.map(({ id, created_at, last_used_at: used }) => [
+        id,
+        minuteOf(created_at),
+        used === null ? 'never' : minuteOf(used),
+      ]),
     );
   });
 }

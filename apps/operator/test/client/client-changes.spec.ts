@@ -9,7 +9,7 @@ import { expectRefused, jsonOf, runOperator, useOperator, withoutIds } from '../
 interface Secret {
   id: string;
   created_at: string;
-  last_used_on: string | null;
+  last_used_at: string | null;
 }
 interface Rotated {
   client_secret: string;
@@ -320,7 +320,7 @@ describe('operator client secret', () => {
       expect(listed[1]).toEqual({
         id: rotated.secret_id,
         created_at: expect.any(String),
-        last_used_on: null,
+        last_used_at: null,
       });
       expectRefused(
         await client('secret', 'rotate', id),
@@ -348,7 +348,7 @@ describe('operator client secret', () => {
       expect(stdout + stderr).not.toContain(secret);
       expect(withoutIds(stdout + stderr)).not.toMatch(/scs_|hash|\\x/);
     }
-    expect((await client('secret', 'list', id)).stdout).toMatch(/^id +created_at +last_used_on$/m);
+    expect((await client('secret', 'list', id)).stdout).toMatch(/^id +created_at +last_used_at$/m);
   });
 
   it('never creates a third live secret, even in concurrent runs', async () => {

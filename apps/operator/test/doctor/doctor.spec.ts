@@ -381,7 +381,7 @@ describe('operator doctor', () => {
     );
     const { client_id: old } = await fixture.client();
     await fixture.sql(
-      "UPDATE client_secrets SET created_at = now() - interval '400 days', last_used_on = now() WHERE client_id = $1",
+      "UPDATE client_secrets SET created_at = now() - interval '400 days', last_used_at = now() WHERE client_id = $1",
       [old],
     );
     const { findings } = await report();

@@ -6,18 +6,23 @@ import { messageOf } from '#platform/errors.js';
 
 const FLUSH_MS = 30_000;
 const REMEMBERED = 100_000;
-const DAY_MS = 24 * 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
 
-/** Records the last use of grants and client secrets in the background. Each process records an id once a day (UTC). */
+/**
+ * Records the last use in the background: the day (UTC) of a grant, and the hour of a client secret. Each process writes
+ * an id once in this period.
+ */
 @Injectable()
 export class UsageRecorder implements BeforeApplicationShutdown {
   private readonly timer = setInterval(() => void this.flush(), FLUSH_MS).unref();
-  private readonly grants: DailyUses;
-  private readonly secrets: DailyUses;
+  private readonly grants: PeriodicUses;
+  private readonly secrets: PeriodicUses;
 
   constructor(grants: GrantRecordStore, secrets: ClientSecretStore, @Inject(CLOCK) clock: Clock) {
-    this.grants = new DailyUses('grants', clock, (uses) => grants.touch(uses));
-    this.secrets = new DailyUses('client secrets', clock, (uses) => secrets.touch(uses));
+    this.grants = new PeriodicUses('grants', 24 * HOUR_MS, clock, (uses) =>
+      grants.touch(uses.map(({ id, at }) => ({ id, day: at.slice(0, 10) }))),
+    );
+    this.secrets = new PeriodicUses('client secrets', HOUR_MS, clock, (uses) => secrets.touch(uses));
   }
 
   recordGrant(grantId: string): void {
@@ -40,34 +45,36 @@ export class UsageRecorder implements BeforeApplicationShutdown {
   }
 }
 
-/** The day is a UTC date, YYYY-MM-DD. */
-interface DailyUse {
+/** `at` is the start of the period, in ISO 8601. */
+interface Use {
   readonly id: string;
-  readonly day: string;
+  readonly at: string;
 }
 
-class DailyUses {
-  private readonly logger = new Logger(DailyUses.name);
-  /** Ids recorded on `today`, which is a number of days since 1970. */
+class PeriodicUses {
+  private readonly logger = new Logger('UsageRecorder');
+  /** Ids recorded in the period with this start. */
   private readonly recorded = new Set<string>();
-  private today = 0;
+  private start = 0;
   private waiting = new Map<string, number>();
 
   /** @param write called again after a failure, with the uses that were not written */
   constructor(
     private readonly subject: string,
+    private readonly periodMs: number,
     private readonly clock: Clock,
-    private readonly write: (uses: readonly DailyUse[]) => Promise<void>,
+    private readonly write: (uses: readonly Use[]) => Promise<void>,
   ) {}
 
   record(id: string): void {
-    const day = Math.floor(this.clock() / DAY_MS);
-    if (day === this.today && this.recorded.has(id)) return;
+    const now = this.clock();
+    const start = now - (now % this.periodMs);
+    if (start === this.start && this.recorded.has(id)) return;
     // A cleared id may be written again, which changes nothing.
-    if (day !== this.today || this.recorded.size >= REMEMBERED) this.recorded.clear();
-    this.today = day;
+    if (start !== this.start || this.recorded.size >= REMEMBERED) this.recorded.clear();
+    this.start = start;
     this.recorded.add(id);
-    this.waiting.set(id, day);
+    this.waiting.set(id, start);
   }
 
   async flush(): Promise<void> {
@@ -75,15 +82,11 @@ class DailyUses {
     if (batch.size === 0) return;
     this.waiting = new Map();
     try {
-      await this.write([...batch].map(([id, day]) => ({ id, day: dateOf(day) })));
+      await this.write([...batch].map(([id, start]) => ({ id, at: new Date(start).toISOString() })));
     } catch (error) {
       this.waiting = new Map([...batch, ...this.waiting]);
       const reason = messageOf(error);
       this.logger.warn(`the last use of ${batch.size} ${this.subject} has not been written yet: ${reason}`);
     }
   }
-}
-
-function dateOf(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, 10);
 }

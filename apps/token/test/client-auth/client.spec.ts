@@ -5,7 +5,7 @@ import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { startTokenApp, type TokenApp } from '../support/start-token-app.js';
 import type { Pair } from '#test/support/tokens.js';
 
-const today = () => new Date().toISOString().slice(0, 10);
+const thisHour = () => new Date(Date.now() - (Date.now() % 3_600_000)).toISOString();
 
 let app: TokenApp;
 let userId: number;
@@ -77,39 +77,40 @@ describe('the secrets of a client', () => {
     expect(after.status).toBe(200);
   });
 
-  it('have separate dates of last use', async () => {
+  it('have separate times of last use', async () => {
     const client = await app.client();
     await app.secrets.add(client.client_id, generateClientSecret().hash);
     await changed(client);
     const uses = async () => {
       await app.writeUses();
       const listed = await app.secrets.list(client.client_id);
-      return 'live' in listed ? listed.live.map(({ lastUsedOn }) => lastUsedOn) : [];
+      return 'live' in listed ? listed.live.map(({ lastUsedAt }) => lastUsedAt?.toISOString() ?? null) : [];
     };
     expect((await refresh({ ...client, client_secret: 'scs_wrong' }, 'srt_x')).status).toBe(401);
     expect(await uses()).toEqual([null, null]);
-    const before = today();
+    const before = thisHour();
     const { refresh_token } = await pair(client);
     await refresh(client, refresh_token);
-    // The date may have changed during the test.
+    // The hour may have changed during the test.
     expect([
       [before, null],
-      [today(), null],
+      [thisHour(), null],
     ]).toContainEqual(await uses());
   });
 
   it('have their last use recorded after an outage of PostgreSQL', async () => {
     const client = await app.client();
-    const before = today();
+    const before = thisHour();
     await pair(client);
     await app.sql('ALTER TABLE client_secrets RENAME TO away');
     await app.writeUses();
     await app.sql('ALTER TABLE away RENAME TO client_secrets');
     await app.writeUses();
     const listed = await app.secrets.list(client.client_id);
-    const days = 'live' in listed ? listed.live.map(({ lastUsedOn }) => lastUsedOn) : [];
-    // The date may have changed during the test.
-    expect([[before], [today()]]).toContainEqual(days);
+    const hours =
+      'live' in listed ? listed.live.map(({ lastUsedAt }) => lastUsedAt?.toISOString() ?? null) : [];
+    // The hour may have changed during the test.
+    expect([[before], [thisHour()]]).toContainEqual(hours);
   });
 
   it('can all be revoked with force, so that the client cannot authenticate', async () => {

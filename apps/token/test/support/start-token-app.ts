@@ -12,8 +12,9 @@ import { UsageRecorder } from '../../src/usage/usage-recorder.js';
 
 export async function startTokenApp(
   settings: Partial<TokenConfiguration> | ((services: Isolated) => Promise<Partial<TokenConfiguration>>) = {},
+  given?: Isolated,
 ) {
-  const services = await isolate();
+  const services = given ?? (await isolate());
   const configuration = Object.assign(
     new TokenConfiguration(),
     withCredentials('token', {
@@ -51,7 +52,7 @@ export async function startTokenApp(
     async close(): Promise<void> {
       await app.close();
       await fixture.close();
-      await services.close();
+      if (!given) await services.close();
       service.report.throwProblems();
     },
   };

@@ -40,3 +40,21 @@ describe('uses of a grant', () => {
     expect(written).toHaveLength(100_000);
   });
 });
+
+it('uses of a client secret are written once an hour', async () => {
+  const written: unknown[] = [];
+  const nothing = { touch: async () => undefined } as unknown as GrantRecordStore;
+  const touch = async (uses: readonly unknown[]) => void written.push(...uses);
+  let now = Date.parse('2026-11-30T10:59:00Z');
+  const recorder = new UsageRecorder(nothing, { touch } as unknown as ClientSecretStore, () => now);
+  for (const minutes of [0, 1, 30]) {
+    now += minutes * 60_000;
+    recorder.recordSecret('secret');
+    await recorder.flush();
+  }
+  expect(written).toEqual([
+    { id: 'secret', at: '2026-11-30T10:00:00.000Z' },
+    { id: 'secret', at: '2026-11-30T11:00:00.000Z' },
+  ]);
+  await recorder.beforeApplicationShutdown();
+});

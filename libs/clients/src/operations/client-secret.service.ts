@@ -22,7 +22,8 @@ import { isConsoleClient } from './console-client.js';
 export interface SecretView {
   readonly id: string;
   readonly created_at: string;
-  readonly last_used_on: string | null;
+  /** Start of the hour of the last use. */
+  readonly last_used_at: string | null;
   /** Absent for a secret that does not expire. */
   readonly expires_at?: string;
 }
@@ -51,7 +52,8 @@ interface SecretUsage {
   readonly id: string;
   /** Day, like 2026-01-31. */
   readonly createdOn: string;
-  readonly lastUsedOn: string | null;
+  /** Minute, like 2026-01-31 18:00. */
+  readonly lastUsedAt: string | null;
 }
 
 declare module '#platform/validation/problem.js' {
@@ -160,10 +162,10 @@ export class ClientSecretService {
 function liveSecrets(outcome: SecretOutcome, clientId: string, secretId = ''): SecretView[] {
   switch (outcome.outcome) {
     case 'done':
-      return outcome.live.map(({ id, createdAt, lastUsedOn, expiresAt }) => ({
+      return outcome.live.map(({ id, createdAt, lastUsedAt, expiresAt }) => ({
         id,
         created_at: createdAt.toISOString(),
-        last_used_on: lastUsedOn,
+        last_used_at: lastUsedAt?.toISOString() ?? null,
         ...(expiresAt && { expires_at: expiresAt.toISOString() }),
       }));
     case 'unknown_client':
@@ -194,6 +196,10 @@ function unknownSecret(clientId: string, secretId: string): never {
   throw refused('unknown', problem('secret_unknown', [], { clientId, secretId }));
 }
 
-function usageOf({ id, createdAt, lastUsedOn }: ClientSecretRecord): SecretUsage {
-  return { id, createdOn: createdAt.toISOString().slice(0, 10), lastUsedOn };
+function usageOf({ id, createdAt, lastUsedAt }: ClientSecretRecord): SecretUsage {
+  return {
+    id,
+    createdOn: createdAt.toISOString().slice(0, 10),
+    lastUsedAt: lastUsedAt?.toISOString().slice(0, 16).replace('T', ' ') ?? null,
+  };
 }

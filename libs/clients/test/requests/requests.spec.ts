@@ -402,11 +402,11 @@ describe('requests of owners', () => {
     await ada.as(async () => {
       const { result } = await secrets.rotate(ada.actor, clientId, undefined, { expiresInDays: 30 });
       expect(result.secrets).toEqual([
-        { id: expect.any(String), created_at: expect.any(String), last_used_on: null },
+        { id: expect.any(String), created_at: expect.any(String), last_used_at: null },
         {
           id: result.secret_id,
           created_at: expect.any(String),
-          last_used_on: null,
+          last_used_at: null,
           expires_at: expect.any(String),
         },
       ]);

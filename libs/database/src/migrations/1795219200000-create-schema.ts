@@ -151,7 +151,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
       client_id    text NOT NULL REFERENCES clients ON DELETE CASCADE,
       hash         bytea NOT NULL CHECK (octet_length(hash) = 32),
       created_at   timestamptz NOT NULL DEFAULT now(),
-      last_used_on date,
+      last_used_at timestamptz,
       expires_at   timestamptz,
       revoked_at   timestamptz
     )`);

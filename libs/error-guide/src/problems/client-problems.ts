@@ -25,7 +25,7 @@ export const CLIENT_PROBLEMS = {
   two_live_secrets: {
     text: ({ values: { secret } }) => {
       if (!secret) return 'the client already has two live secrets: revoke the one that is no longer used';
-      const used = secret.lastUsedOn ? `last used ${secret.lastUsedOn}` : 'never used';
+      const used = secret.lastUsedAt ? `last used ${secret.lastUsedAt}` : 'never used';
       return `secret ${secret.id} (created ${secret.createdOn}, ${used})`;
     },
     next: (values) =>

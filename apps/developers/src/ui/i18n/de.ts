@@ -201,7 +201,6 @@ export const DE: Messages = {
     'Alle Benutzer verlieren sofort ihre Verbindung zu dieser Anwendung. Das kann nicht rückgängig gemacht werden.',
   'delete.deleted': 'Die Anwendung ist gelöscht.',
 
-  'app.activity': 'Aufrufe und Fehler',
   'activity.title': 'Aufrufe und Fehler',
   'activity.hint':
     'Abgelehnte Aufrufe erscheinen innerhalb einer Minute. Die Diagramme können eine Stunde zurückliegen. Ein Aufruf ist erfolgreich, wenn er Tokens ausgestellt oder erneuert hat.',
@@ -243,6 +242,40 @@ export const DE: Messages = {
   'pages.title': 'Seiten',
   'pages.previous': 'Vorherige Seite',
   'pages.next': 'Nächste Seite',
+
+  'secrets.used_hint': 'Die letzte Verwendung wird auf die Stunde genau gespeichert.',
+
+  'try.title': 'Ablauf ausprobieren',
+  'try.intro':
+    'Führen Sie den Ablauf Ihrer Anwendung Schritt für Schritt mit Ihrem Konto aus, und sehen Sie jede Anfrage und Antwort. Tokens sind gekürzt. Der Ablauf wird nach 30 Minuten vergessen.',
+  'try.impossible':
+    'Diese Seite kann den Ablauf dieser Anwendung nicht ausführen: Sie hat keine Redirect-URI, authentifiziert sich mit Schlüsseln oder sendet ihre Anfragen vorab. Verwenden Sie Ihren eigenen Code.',
+  'try.start': '1. Autorisierungsanfrage',
+  'try.create': 'Anfrage erstellen',
+  'try.again': 'Neu beginnen',
+  'try.open': 'Anfrage in einem neuen Tab öffnen',
+  'try.return': '2. Rückkehr zur Redirect-URI',
+  'try.address': 'Adresse, zu der der Browser zurückgekehrt ist',
+  'try.address_hint':
+    'Kopieren Sie sie aus der Adresszeile des Browsers. Wenn Ihre Anwendung den Code schon verwendet hat, schlägt Schritt 3 fehl.',
+  'try.check': 'Adresse prüfen',
+  'try.returned': 'Die Adresse enthält den richtigen state und Aussteller sowie einen Code.',
+  'try.problem_address': 'Das ist keine vollständige Adresse.',
+  'try.problem_redirect': 'Das ist nicht die Redirect-URI aus Schritt 1.',
+  'try.problem_state':
+    'Der state unterscheidet sich von Schritt 1: Die Adresse gehört zu einer anderen Anfrage. Ihre Anwendung muss eine solche Antwort ablehnen.',
+  'try.problem_iss':
+    'Der Aussteller (iss) ist nicht dieser Dienst. Ihre Anwendung muss eine solche Antwort ablehnen.',
+  'try.problem_code': 'Die Adresse enthält weder einen Code noch einen Fehler.',
+  'try.exchange': '3. Code einlösen',
+  'try.call': '4. API aufrufen',
+  'try.refresh': '5. Tokens erneuern',
+  'try.revoke': '6. Zugriff widerrufen',
+  'try.send': 'Anfrage senden',
+  'try.secret_hint': 'Nur für diese Anfrage verwendet und nicht gespeichert.',
+  'try.later': 'Führen Sie zuerst die Schritte darüber aus.',
+  'try.cause': 'Ursache dieses abgelehnten Aufrufs finden',
+  'integrate.step_exchange_public': 'Den Code in Ihrer Anwendung einlösen',
 
   'integrate.title': '{name} integrieren',
   'integrate.intro': 'Jede Bibliothek für OAuth 2.0 oder OpenID Connect arbeitet mit diesen Werten.',

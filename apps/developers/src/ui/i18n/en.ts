@@ -195,7 +195,6 @@ export const EN = {
   'delete.text': 'All users lose their connection to this application immediately. This cannot be undone.',
   'delete.deleted': 'The application is deleted.',
 
-  'app.activity': 'Requests and errors',
   'activity.title': 'Requests and errors',
   'activity.hint':
     'Refused requests appear within a minute. The charts may be an hour behind. A request is successful if it issued or refreshed tokens.',
@@ -236,6 +235,39 @@ export const EN = {
   'pages.title': 'Pages',
   'pages.previous': 'Previous page',
   'pages.next': 'Next page',
+
+  'secrets.used_hint': 'The last use is recorded with the hour in which it was.',
+
+  'try.title': 'Try the flow',
+  'try.intro':
+    'Run the flow of your application step by step, with your account, and see each request and response. Tokens are shortened. The flow is forgotten after 30 minutes.',
+  'try.impossible':
+    'This page cannot run the flow of this application: it has no redirect URI, authenticates with keys, or pushes its requests. Use your own code.',
+  'try.start': '1. Authorization request',
+  'try.create': 'Create the request',
+  'try.again': 'Start again',
+  'try.open': 'Open the request in a new tab',
+  'try.return': '2. Return to the redirect URI',
+  'try.address': 'Address to which the browser returned',
+  'try.address_hint':
+    'Copy it from the address bar of the browser. If your application has already used the code, step 3 fails.',
+  'try.check': 'Check the address',
+  'try.returned': 'The address has the correct state and issuer, and a code.',
+  'try.problem_address': 'This is not a complete address.',
+  'try.problem_redirect': 'This is not the redirect URI of step 1.',
+  'try.problem_state':
+    'The state differs from step 1: the address belongs to another request. Your application must reject such a response.',
+  'try.problem_iss': 'The issuer (iss) is not this service. Your application must reject such a response.',
+  'try.problem_code': 'The address has neither a code nor an error.',
+  'try.exchange': '3. Exchange the code',
+  'try.call': '4. Call the API',
+  'try.refresh': '5. Refresh the tokens',
+  'try.revoke': '6. Revoke the access',
+  'try.send': 'Send the request',
+  'try.secret_hint': 'Used for this request only, and not stored.',
+  'try.later': 'Complete the steps above first.',
+  'try.cause': 'Find the cause of this refused request',
+  'integrate.step_exchange_public': 'Exchange the code in your application',
 
   'integrate.title': 'Integrate {name}',
   'integrate.intro': 'Any OAuth 2.0 or OpenID Connect library works with these values.',

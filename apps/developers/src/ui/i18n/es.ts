@@ -198,7 +198,6 @@ export const ES: Messages = {
     'Todos los usuarios pierden de inmediato su conexión con esta aplicación. No se puede deshacer.',
   'delete.deleted': 'La aplicación se ha eliminado.',
 
-  'app.activity': 'Peticiones y errores',
   'activity.title': 'Peticiones y errores',
   'activity.hint':
     'Las peticiones rechazadas aparecen en menos de un minuto. Los gráficos pueden tener una hora de retraso. Una petición es correcta si emitió o renovó tokens.',
@@ -239,6 +238,39 @@ export const ES: Messages = {
   'pages.title': 'Páginas',
   'pages.previous': 'Página anterior',
   'pages.next': 'Página siguiente',
+
+  'secrets.used_hint': 'El último uso se registra con la hora en que ocurrió.',
+
+  'try.title': 'Probar el flujo',
+  'try.intro':
+    'Ejecute el flujo de su aplicación paso a paso, con su cuenta, y vea cada petición y respuesta. Los tokens están abreviados. El flujo se olvida después de 30 minutos.',
+  'try.impossible':
+    'Esta página no puede ejecutar el flujo de esta aplicación: no tiene URI de redirección, se autentica con claves o envía sus peticiones por adelantado. Use su propio código.',
+  'try.start': '1. Petición de autorización',
+  'try.create': 'Crear la petición',
+  'try.again': 'Empezar de nuevo',
+  'try.open': 'Abrir la petición en una pestaña nueva',
+  'try.return': '2. Regreso a la URI de redirección',
+  'try.address': 'Dirección a la que regresó el navegador',
+  'try.address_hint':
+    'Cópiela de la barra de direcciones del navegador. Si su aplicación ya usó el código, el paso 3 falla.',
+  'try.check': 'Comprobar la dirección',
+  'try.returned': 'La dirección contiene el state y el emisor correctos, y un código.',
+  'try.problem_address': 'No es una dirección completa.',
+  'try.problem_redirect': 'No es la URI de redirección del paso 1.',
+  'try.problem_state':
+    'El state difiere del paso 1: la dirección pertenece a otra petición. Su aplicación debe rechazar una respuesta así.',
+  'try.problem_iss': 'El emisor (iss) no es este servicio. Su aplicación debe rechazar una respuesta así.',
+  'try.problem_code': 'La dirección no contiene ni un código ni un error.',
+  'try.exchange': '3. Canjear el código',
+  'try.call': '4. Llamar a la API',
+  'try.refresh': '5. Renovar los tokens',
+  'try.revoke': '6. Revocar el acceso',
+  'try.send': 'Enviar la petición',
+  'try.secret_hint': 'Se usa solo para esta petición y no se guarda.',
+  'try.later': 'Complete primero los pasos anteriores.',
+  'try.cause': 'Buscar la causa de esta petición rechazada',
+  'integrate.step_exchange_public': 'Canjee el código en su aplicación',
 
   'integrate.title': 'Integrar {name}',
   'integrate.intro': 'Cualquier biblioteca de OAuth 2.0 u OpenID Connect funciona con estos valores.',

@@ -200,7 +200,6 @@ export const FR: Messages = {
     'Tous les utilisateurs perdent immédiatement leur connexion à cette application. Cette action est irréversible.',
   'delete.deleted': 'L’application est supprimée.',
 
-  'app.activity': 'Requêtes et erreurs',
   'activity.title': 'Requêtes et erreurs',
   'activity.hint':
     'Les requêtes refusées apparaissent en moins d’une minute. Les graphiques peuvent avoir une heure de retard. Une requête est réussie si elle a émis ou renouvelé des jetons.',
@@ -241,6 +240,40 @@ export const FR: Messages = {
   'pages.title': 'Pages',
   'pages.previous': 'Page précédente',
   'pages.next': 'Page suivante',
+
+  'secrets.used_hint': 'La dernière utilisation est enregistrée à l’heure près.',
+
+  'try.title': 'Essayer le parcours',
+  'try.intro':
+    'Exécutez le parcours de votre application étape par étape, avec votre compte, et voyez chaque requête et chaque réponse. Les jetons sont abrégés. Le parcours est oublié après 30 minutes.',
+  'try.impossible':
+    'Cette page ne peut pas exécuter le parcours de cette application : elle n’a pas d’URI de redirection, s’authentifie avec des clés ou pousse ses requêtes. Utilisez votre propre code.',
+  'try.start': '1. Requête d’autorisation',
+  'try.create': 'Créer la requête',
+  'try.again': 'Recommencer',
+  'try.open': 'Ouvrir la requête dans un nouvel onglet',
+  'try.return': '2. Retour à l’URI de redirection',
+  'try.address': 'Adresse à laquelle le navigateur est revenu',
+  'try.address_hint':
+    'Copiez-la depuis la barre d’adresse du navigateur. Si votre application a déjà utilisé le code, l’étape 3 échoue.',
+  'try.check': 'Vérifier l’adresse',
+  'try.returned': 'L’adresse contient le bon state, le bon émetteur et un code.',
+  'try.problem_address': 'Ce n’est pas une adresse complète.',
+  'try.problem_redirect': 'Ce n’est pas l’URI de redirection de l’étape 1.',
+  'try.problem_state':
+    'Le state diffère de l’étape 1 : l’adresse appartient à une autre requête. Votre application doit rejeter une telle réponse.',
+  'try.problem_iss':
+    'L’émetteur (iss) n’est pas ce service. Votre application doit rejeter une telle réponse.',
+  'try.problem_code': 'L’adresse ne contient ni code ni erreur.',
+  'try.exchange': '3. Échanger le code',
+  'try.call': '4. Appeler l’API',
+  'try.refresh': '5. Renouveler les jetons',
+  'try.revoke': '6. Révoquer l’accès',
+  'try.send': 'Envoyer la requête',
+  'try.secret_hint': 'Utilisé uniquement pour cette requête et non enregistré.',
+  'try.later': 'Effectuez d’abord les étapes ci-dessus.',
+  'try.cause': 'Trouver la cause de cette requête refusée',
+  'integrate.step_exchange_public': 'Échangez le code dans votre application',
 
   'integrate.title': 'Intégrer {name}',
   'integrate.intro': 'Toute bibliothèque OAuth 2.0 ou OpenID Connect fonctionne avec ces valeurs.',

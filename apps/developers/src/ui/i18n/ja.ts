@@ -197,7 +197,6 @@ export const JA: Messages = {
   'delete.text': 'すべてのユーザーは直ちにこのアプリケーションとの接続を失います。元に戻せません。',
   'delete.deleted': 'アプリケーションを削除しました。',
 
-  'app.activity': 'リクエストとエラー',
   'activity.title': 'リクエストとエラー',
   'activity.hint':
     '拒否されたリクエストは 1 分以内に表示されます。グラフは最大 1 時間遅れることがあります。トークンを発行または更新したリクエストが成功です。',
@@ -238,6 +237,40 @@ export const JA: Messages = {
   'pages.title': 'ページ',
   'pages.previous': '前のページ',
   'pages.next': '次のページ',
+
+  'secrets.used_hint': '最終使用は 1 時間単位で記録されます。',
+
+  'try.title': 'フローを試す',
+  'try.intro':
+    'アプリケーションのフローをご自身のアカウントで 1 ステップずつ実行し、各リクエストとレスポンスを確認できます。トークンは短縮表示されます。フローは 30 分後に破棄されます。',
+  'try.impossible':
+    'このページではこのアプリケーションのフローを実行できません。リダイレクト URI がないか、鍵で認証するか、リクエストを事前送信します。ご自身のコードを使用してください。',
+  'try.start': '1. 認可リクエスト',
+  'try.create': 'リクエストを作成',
+  'try.again': '最初からやり直す',
+  'try.open': '新しいタブでリクエストを開く',
+  'try.return': '2. リダイレクト URI への戻り',
+  'try.address': 'ブラウザーが戻ったアドレス',
+  'try.address_hint':
+    'ブラウザーのアドレスバーからコピーしてください。アプリケーションがすでにコードを使用した場合、手順 3 は失敗します。',
+  'try.check': 'アドレスを確認',
+  'try.returned': 'アドレスの state と発行者は正しく、コードが含まれています。',
+  'try.problem_address': '完全なアドレスではありません。',
+  'try.problem_redirect': '手順 1 のリダイレクト URI ではありません。',
+  'try.problem_state':
+    'state が手順 1 と異なります。別のリクエストのアドレスです。アプリケーションはこのようなレスポンスを拒否する必要があります。',
+  'try.problem_iss':
+    '発行者 (iss) がこのサービスではありません。アプリケーションはこのようなレスポンスを拒否する必要があります。',
+  'try.problem_code': 'アドレスにコードもエラーもありません。',
+  'try.exchange': '3. コードを交換',
+  'try.call': '4. API を呼び出す',
+  'try.refresh': '5. トークンを更新',
+  'try.revoke': '6. アクセスを取り消す',
+  'try.send': 'リクエストを送信',
+  'try.secret_hint': 'このリクエストにのみ使用され、保存されません。',
+  'try.later': '先に上の手順を完了してください。',
+  'try.cause': 'この拒否されたリクエストの原因を調べる',
+  'integrate.step_exchange_public': 'アプリケーションでコードを交換する',
 
   'integrate.title': '{name} を組み込む',
   'integrate.intro': 'これらの値は、どの OAuth 2.0 または OpenID Connect ライブラリでも使えます。',

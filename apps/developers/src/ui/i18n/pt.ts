@@ -198,7 +198,6 @@ export const PT: Messages = {
     'Todos os usuários perdem imediatamente a conexão com este aplicativo. Isso não pode ser desfeito.',
   'delete.deleted': 'O aplicativo foi excluído.',
 
-  'app.activity': 'Requisições e erros',
   'activity.title': 'Requisições e erros',
   'activity.hint':
     'As requisições recusadas aparecem em menos de um minuto. Os gráficos podem ter uma hora de atraso. Uma requisição é bem-sucedida se emitiu ou renovou tokens.',
@@ -239,6 +238,39 @@ export const PT: Messages = {
   'pages.title': 'Páginas',
   'pages.previous': 'Página anterior',
   'pages.next': 'Próxima página',
+
+  'secrets.used_hint': 'O último uso é registrado com a hora em que ocorreu.',
+
+  'try.title': 'Testar o fluxo',
+  'try.intro':
+    'Execute o fluxo da sua aplicação passo a passo, com a sua conta, e veja cada requisição e resposta. Os tokens são abreviados. O fluxo é esquecido após 30 minutos.',
+  'try.impossible':
+    'Esta página não pode executar o fluxo desta aplicação: ela não tem URI de redirecionamento, autentica-se com chaves ou envia suas requisições antecipadamente. Use seu próprio código.',
+  'try.start': '1. Requisição de autorização',
+  'try.create': 'Criar a requisição',
+  'try.again': 'Recomeçar',
+  'try.open': 'Abrir a requisição em uma nova aba',
+  'try.return': '2. Retorno ao URI de redirecionamento',
+  'try.address': 'Endereço ao qual o navegador retornou',
+  'try.address_hint':
+    'Copie-o da barra de endereços do navegador. Se a sua aplicação já usou o código, a etapa 3 falha.',
+  'try.check': 'Verificar o endereço',
+  'try.returned': 'O endereço contém o state e o emissor corretos, e um código.',
+  'try.problem_address': 'Este não é um endereço completo.',
+  'try.problem_redirect': 'Este não é o URI de redirecionamento da etapa 1.',
+  'try.problem_state':
+    'O state difere da etapa 1: o endereço pertence a outra requisição. A sua aplicação deve rejeitar essa resposta.',
+  'try.problem_iss': 'O emissor (iss) não é este serviço. A sua aplicação deve rejeitar essa resposta.',
+  'try.problem_code': 'O endereço não contém código nem erro.',
+  'try.exchange': '3. Trocar o código',
+  'try.call': '4. Chamar a API',
+  'try.refresh': '5. Renovar os tokens',
+  'try.revoke': '6. Revogar o acesso',
+  'try.send': 'Enviar a requisição',
+  'try.secret_hint': 'Usado somente nesta requisição e não armazenado.',
+  'try.later': 'Conclua primeiro as etapas acima.',
+  'try.cause': 'Encontrar a causa desta requisição recusada',
+  'integrate.step_exchange_public': 'Troque o código na sua aplicação',
 
   'integrate.title': 'Integrar {name}',
   'integrate.intro': 'Qualquer biblioteca OAuth 2.0 ou OpenID Connect funciona com estes valores.',
