@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { LogExport } from '#platform/telemetry/log-export.js';
 
 /** Increases only if an existing field of {@link AuditEvent} gets a new meaning. */
 const AUDIT_VERSION = 1;
@@ -176,4 +177,12 @@ export function auditEvent(service: AuditedApp, record: AuditRecord, time = new 
     service,
     ...record,
   };
+}
+
+/** Emits an event as a log record. @param line the event as the trail stores it */
+export function exportEvent(logs: LogExport, line: string): void {
+  const event = JSON.parse(line) as AuditEvent;
+  const { id, type, time, error, check } = event;
+  const isWarning = error !== undefined || check !== undefined || type === 'token.reuse_detected';
+  logs.emit({ id, name: type, time, isWarning, body: event });
 }

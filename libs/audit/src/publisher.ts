@@ -15,8 +15,8 @@ import {
   type AuditEvent,
   type AuditRecord,
   auditSubject,
+  exportEvent,
 } from './event.js';
-import { exportEvent } from './export-event.js';
 import { type AuditMessage, storeBatch } from './store-batch.js';
 
 /** Characters to which an oversized event's values are cut. Clients choose some values, such as client_id. */

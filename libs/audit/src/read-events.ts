@@ -1,5 +1,5 @@
 import { isObject } from '#messaging/nats-message.js';
-import { isDeeperThan } from '#platform/json-depth.js';
+import { isDeeperThan } from '#platform/json.js';
 import { AUDIT_KINDS, type AuditEvent, auditSubject } from './event.js';
 
 /**

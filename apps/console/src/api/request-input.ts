@@ -6,11 +6,10 @@ import type { Actor } from '#operations/audit-trail.js';
 import type { ClientTokenInfo } from '#introspection/index.js';
 import { problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
-import { isDeeperThan } from '#platform/json-depth.js';
 import { queryOf } from '#pages/form.js';
 import type { ApiRequest } from './api.guard.js';
 import type { Condition } from './conditions.js';
-import { duplicateMember } from '#platform/duplicate-member.js';
+import { duplicateMember, isDeeperThan } from '#platform/json.js';
 import { located, pointerTo } from './problem-location.js';
 import { fieldOf } from '#operations/member-names.js';
 

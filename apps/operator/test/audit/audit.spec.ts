@@ -9,6 +9,7 @@ import request, { type Test } from 'supertest';
 import { auditEvent, type AuditEvent, type AuditRecord } from '#audit/event.js';
 import { storeEvent } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
+import { bodyText, startLogCollector } from '#test/support/log-collector.js';
 import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import {
@@ -238,6 +239,32 @@ describe('audit', () => {
   it('the operator records only details that docs/audit.md describes', async () => {
     const events = await auditEvents(operator.natsUrl, {}, 5);
     expect(await undocumentedDetails(events)).toEqual([]);
+  });
+
+  describe('a command', () => {
+    it('exports its events as logs before it ends', async () => {
+      const collector = await startLogCollector();
+      const env = { ...operator.env, OPERATOR_NAME: 'ada', OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: collector.url };
+      const args = [
+        'client',
+        'create',
+        '--name',
+        'Rooms',
+        '--redirect-uri',
+        'https://a.example/cb',
+        '--json',
+      ];
+      const { code, stdout } = await runOperator(args, env);
+      expect(code).toBe(0);
+      const { client_id: clientId } = JSON.parse(stdout) as { client_id: string };
+      const [log, ...others] = collector.logs;
+      expect([log?.eventName, others]).toEqual(['client.created', []]);
+      expect([log && bodyText(log, 'client_id'), log && bodyText(log, 'operator')]).toEqual([
+        clientId,
+        expect.stringMatching(/^ada@/),
+      ]);
+      collector.close();
+    });
   });
 });
 

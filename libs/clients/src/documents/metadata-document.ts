@@ -5,7 +5,7 @@ import { type ClientKeys, type ClientType, isClientId, isDocumentUrl } from '#oa
 import { SIGNING_ALGORITHMS, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
 import { scopeTokens } from '#oauth/scope.js';
-import { duplicateMember } from '#platform/duplicate-member.js';
+import { duplicateMember } from '#platform/json.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { fieldsOf, Rule, validate } from '#platform/validation/validate.js';
 import { ClientMetadata } from '../registration/client-metadata.js';

@@ -1,11 +1,11 @@
 import { describeFlags } from '../client-flags.js';
 import { changesBetween } from '#audit/changes.js';
 import type { AuditRecord } from '#audit/event.js';
-import type { RegistrationUpdate } from '../client-registration.store.js';
+import type { ClientRegistration, RegistrationUpdate } from '../client-registration.store.js';
 import type { ClientWithSecrets } from '../client.js';
 import type { TransferredClient } from '../client-transfer.store.js';
+import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { describeKeys, hasKeys } from '#oauth/oauth-client.js';
-import { describeGrantTypes } from '../registration/grant-type.js';
 import { algorithmOf, subjectTypeOf } from '../registration/openid-registration.js';
 
 export type ClientView = ReturnType<typeof clientView>;
@@ -88,4 +88,16 @@ export function describeRegistration(client: ClientWithSecrets | TransferredClie
     policy_uri: client.policyUri,
     contacts: client.contacts,
   };
+}
+
+type Grants = Pick<ClientRegistration, 'grantType' | 'deviceGrant'>;
+
+/** Returns `grant_types` (RFC 7591 2), or an empty object for a client that uses only authorization codes. */
+export function describeGrantTypes({
+  grantType,
+  deviceGrant,
+  redirectUris,
+}: Grants & Pick<ClientRegistration, 'redirectUris'>): { grant_types?: string[] } {
+  if (deviceGrant) return { grant_types: [...(redirectUris.length > 0 ? [grantType] : []), DEVICE_CODE] };
+  return grantType === 'authorization_code' ? {} : { grant_types: [grantType] };
 }

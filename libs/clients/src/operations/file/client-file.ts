@@ -4,8 +4,7 @@ import { FLAG_NAMES } from '../../client-flags.js';
 import type { TransferredClient } from '../../client-transfer.store.js';
 import { hasKeys } from '#oauth/oauth-client.js';
 import { memberOf } from '#operations/member-names.js';
-import { describeRegistration } from '../client.description.js';
-import { describeGrantTypes } from '../../registration/grant-type.js';
+import { describeGrantTypes, describeRegistration } from '../client.description.js';
 
 export const VERSION = 1;
 

@@ -1,4 +1,4 @@
-import { isDeeperThan } from '#platform/json-depth.js';
+import { isDeeperThan } from '#platform/json.js';
 
 describe('isDeeperThan', () => {
   it.each([
