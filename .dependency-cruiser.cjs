@@ -79,8 +79,13 @@ module.exports = {
       'an outbox belongs to the transaction, and a token to the protocol',
     ),
     above(
+      'mail',
+      ['oauth', 'platform'],
+      'an outbox belongs to the transaction; the process that sends has the texts',
+    ),
+    above(
       'database',
-      ['oauth', 'platform', 'messaging', 'keys', 'audit', 'grants', 'users', 'clients', 'events'],
+      ['oauth', 'platform', 'messaging', 'keys', 'audit', 'grants', 'users', 'clients', 'events', 'mail'],
       'one connection has the tables of every room',
     ),
     only(

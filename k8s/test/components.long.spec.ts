@@ -117,6 +117,22 @@ describe.each(OVERLAYS)('the %s overlay with the component for a login', (overla
   });
 });
 
+describe.each(OVERLAYS)('the %s overlay with the component for mail', (overlay) => {
+  it('gives the mail server to token only, with the URL from a Secret', async () => {
+    const manifests = await renderWith(overlay, 'mail');
+    expect(await problemsOf(manifests)).toEqual([]);
+    const holders = workloads(manifests)
+      .flatMap(containersOf)
+      .filter(({ env = [] }) => env.some(({ name }) => name === 'SMTP_URL'));
+    expect(holders.map(({ name }) => name)).toEqual(['token']);
+    const url = holders[0]?.env?.find(({ name }) => name === 'SMTP_URL');
+    expect(url?.valueFrom?.secretKeyRef).toEqual({ name: 'token-mail', key: 'SMTP_URL' });
+    const server = { name: 'the mail server', address: '93.184.215.14' };
+    const reaching = podsOf(manifests).filter((pod) => passes(manifests, pod, server, 587));
+    expect(reaching.map(({ name }) => name)).toEqual(['token']);
+  });
+});
+
 describe.each(OVERLAYS)('the %s overlay with the component for the doctor', (overlay) => {
   it('allows only the operator to reach the public addresses', async () => {
     const manifests = await renderWith(overlay, 'doctor');
@@ -171,7 +187,7 @@ describe('the production overlay with the component for the portal', () => {
     expect(spec?.rules?.[0]?.host).toBe('developers.example.org');
     const holders = workloads(manifests)
       .flatMap(containersOf)
-      .filter(({ env = [] }) => env.some(({ name }) => name.startsWith('DEVELOPERS_')));
+      .filter(({ env = [] }) => env.some(({ name }) => name.startsWith('DEVELOPERS_CLIENT_')));
     expect(holders.map(({ name }) => name)).toEqual(['developers']);
     const names = Object.keys(new DevelopersConfiguration());
     for (const { name } of holders[0]?.env ?? []) expect(names).toContain(name);

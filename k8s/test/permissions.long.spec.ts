@@ -7,7 +7,7 @@ import { withDatabase } from '#test/support/test-database.js';
 import { AUDIT_KINDS, AUDIT_STREAMS, AUDIT_TYPES, auditSubject } from '#audit/event.js';
 import { typesNamed } from '#audit/filter.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { SUBJECTS } from '#messaging/contract.js';
+import { PRODUCT_SUBJECTS, SUBJECTS } from '#messaging/contract.js';
 import { OPERATOR_SUBJECTS } from '#messaging/request-sender.js';
 import { NatsConnection as ProcessConnection, natsOptions } from '#messaging/nats.connection.js';
 import { STATUS_SERVICES, statusInbox, statusSubject } from '#messaging/service-status.js';
@@ -152,6 +152,7 @@ describe('a development installation', () => {
       requestGivenUp,
     } = SUBJECTS;
     const { userUpsert, userDisable, userDelete } = SUBJECTS;
+    const { sendMail } = PRODUCT_SUBJECTS;
     const ASKED = Object.values(OPERATOR_SUBJECTS);
     const STATUS = STATUS_SERVICES.map(statusSubject);
     const STATUS_INBOXES = STATUS_SERVICES.map((service) => `${statusInbox('_INBOX.operator', service)}.1`);
@@ -190,6 +191,7 @@ describe('a development installation', () => {
           clientChanged,
           userChanged,
           requestGivenUp,
+          sendMail,
           ...repliesOf('token'),
           ...INBOXES,
         ],
@@ -235,10 +237,14 @@ describe('a development installation', () => {
         publish: [clientChanged, applyRevocations, ...repliesOf('developers')],
         subscribe: [statusSubject('developers'), '_INBOX.developers.1'],
       },
-      product: { publish: [userUpsert, userDisable, userDelete], subscribe: ['_INBOX.product.1'] },
+      product: {
+        publish: [userUpsert, userDisable, userDelete, '_INBOX.token.1'],
+        subscribe: [sendMail, '_INBOX.product.1'],
+      },
     };
     const ALL = [
       ...Object.values(SUBJECTS),
+      sendMail,
       ...ASKED,
       ...STATUS,
       ...STATUS_INBOXES,

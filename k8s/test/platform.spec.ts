@@ -130,6 +130,7 @@ describe('the production overlay with the portal', () => {
       'developers',
       'operator',
       'resource',
+      'token',
     ]);
   });
 });

@@ -143,6 +143,7 @@ const SECRETS = new Set([
   'CLIENT_SECRET',
   'CONSOLE_CLIENT_SECRET',
   'DEVELOPERS_CLIENT_SECRET',
+  'SMTP_URL',
 ]);
 
 /** Returns the commands of the apps. The apps inherit all variables except the secrets. */
@@ -187,6 +188,9 @@ export function appCommands(
     REDIS_URL: urls.redis.token,
     ID_TOKEN_KEYS: account.idTokenKeys,
     ...(hasConsole && { CONSOLE_URL }),
+    DEVELOPERS_URL,
+    SMTP_URL: env['SMTP_URL'],
+    OPERATOR_MAIL: env['OPERATOR_MAIL'] || account.email,
   };
   const authorizeEnv = {
     ...stateful,

@@ -1,5 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import type { BackingServices } from '../servers/backing-services.js';
+import { MAIL_FOLDER } from './mailbox.js';
 import type { Account, Settings } from './settings.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 
@@ -46,7 +48,12 @@ export async function writeRunFile(
   await rename(draft, file);
 }
 
-export function summary(settings: Settings, account: Account, internal: InternalUrls): string {
+export function summary(
+  settings: Settings,
+  account: Account,
+  internal: InternalUrls,
+  hasMailbox: boolean,
+): string {
   const rows: [string, string][] = [
     ['authorize', settings.authUrl],
     ['token', settings.baseUrl],
@@ -59,6 +66,8 @@ export function summary(settings: Settings, account: Account, internal: Internal
     'developers',
     `${settings.developersUrl} (log in as ${settings.loginAt ? 'any' : 'the demo'} user)`,
   ]);
+  if (hasMailbox)
+    rows.push(['mails', `${relative('', join(settings.directory, MAIL_FOLDER))} (one file for each mail)`]);
   const application: [string, string][] = [
     ['client id', account.clientId],
     ['client secret', account.clientSecret],

@@ -11,6 +11,7 @@ import type { Progress } from '../servers/progress.js';
 import { type App, appCommands, startApp } from './app.js';
 import { type Account, demoAccount, readSettings, type Settings, StartError } from './settings.js';
 import { checkExternalServices, checkPorts } from './preflight.js';
+import { openMailbox } from './mailbox.js';
 import { type InternalUrls, summary, writeRunFile } from './summary.js';
 import { databaseUrls, type ProcessUrls, redisUrls, sameUrl } from './process-urls.js';
 import { missingSetup, seed } from './seed.js';
@@ -31,6 +32,7 @@ export class Supervisor {
   private readonly apps: App[] = [];
   private lock?: FolderLock;
   private services?: BackingServices;
+  private closeMailbox?: () => Promise<void>;
   private stopping = false;
 
   /** @throws StartError for an invalid environment */
@@ -64,6 +66,9 @@ export class Supervisor {
     await this.prepareDatabase(services, account);
     await this.prepareTrail(services);
     const urls = await this.processUrls(services);
+    // With own servers, the product or a mail server gets the mails.
+    const hasMailbox = !env['NATS_URL'] && !env['SMTP_URL'];
+    if (hasMailbox) this.closeMailbox = await openMailbox(services.natsUrl, settings.directory, this.show);
 
     this.step('starting authorize, token, resource, the console, the portal and the demo application');
     const started = appCommands(settings, account, services, urls, this.runFile, env).map(async (command) => {
@@ -77,7 +82,7 @@ export class Supervisor {
     const internal = this.internalUrls();
     await writeRunFile(this.runFile, settings, account, services, internal, env['AUDIT_NATS_URL']);
     this.step('ready');
-    this.show(summary(settings, account, internal));
+    this.show(summary(settings, account, internal, hasMailbox));
   }
 
   /** Resolves with a sentence at the first unexpected exit. Must be called after `start`. */
@@ -96,6 +101,7 @@ export class Supervisor {
     if (!this.lock) return;
     await rm(this.runFile, { force: true });
     await Promise.all(this.apps.map(({ process }) => process.stop()));
+    await this.closeMailbox?.();
     await this.services?.stop();
     await this.lock.release();
   }

@@ -61,7 +61,7 @@ describe('summary', () => {
   };
 
   test('npm start prints the password of the demo user and the demo commands', () => {
-    const printed = summary(readSettings({}, []), account, []);
+    const printed = summary(readSettings({}, []), account, [], true);
     expect(printed).toContain('demo-password');
     expect(printed).toMatch(
       /^  OpenID discovery  http:\/\/localhost:3002\/\.well-known\/openid-configuration$/m,
@@ -75,7 +75,7 @@ describe('summary', () => {
     ['LOGIN_ISSUER', 'https://login.example.com'],
   ])('with %s, npm start prints where users log in and prints no password', async (variable, loginAt) => {
     const settings = readSettings({ [variable]: loginAt }, []);
-    const printed = summary(settings, account, []);
+    const printed = summary(settings, account, [], true);
     expect(printed).toMatch(new RegExp(`^  log in at +${loginAt}$`, 'm'));
     expect(printed).not.toContain('demo-password');
     expect(printed).not.toContain('npm run demo');

@@ -28,6 +28,7 @@ import { GracefulNatsServer } from './graceful-nats-server.js';
 import { DeviceAuthorizationModule } from './device-authorization/device-authorization.module.js';
 import { EventsModule } from './events/events.module.js';
 import { TokenIntrospectionModule } from './introspection/token-introspection.module.js';
+import { MailModule } from './mail/mail.module.js';
 import { MetadataModule } from './metadata/metadata.module.js';
 import { errorBody, OAuthErrorFilter } from './oauth-error.filter.js';
 import { ParModule } from './par/par.module.js';
@@ -156,6 +157,7 @@ class AppModule {
         ParModule,
         DeviceAuthorizationModule,
         EventsModule,
+        MailModule,
         MetadataModule,
         UserChangesModule,
       ],

@@ -1,8 +1,11 @@
 import { settingsOf } from '#platform/configuration/service.configuration.js';
-import { NotAmong } from '#platform/configuration/variable-relations.js';
+import { NotAmong, TogetherWith } from '#platform/configuration/variable-relations.js';
 import {
   IsOneOf,
   IsDatabaseUrl,
+  IsDisplayName,
+  IsMailAddress,
+  IsSmtpUrl,
   DEFAULT_SCHEMA,
   IsKeyRing,
   listOf,
@@ -71,6 +74,19 @@ export class TokenConfiguration extends ScopesConfiguration {
   /** Host names, IP addresses and ranges outside the public internet that a client's URLs may name, comma-separated. */
   @IsOutsideHosts() OUTSIDE_FETCH_ALLOW = '';
 
+  /** Name of the product in mails. */
+  @IsDisplayName() PRODUCT_NAME = 'Scheduling';
+  /** Origin of the portal, for the links in mails to owners; turns on these mails. Empty without a portal. */
+  @IsOrigin({ optional: true })
+  @NotAmong('AUTH_URL', 'BASE_URL', 'API_URL', 'OTHER_API_URLS', 'CONSOLE_URL')
+  DEVELOPERS_URL = '';
+  /** Server for mails. Without it, the product sends them (`oauth.mail.send`). */
+  @IsSmtpUrl() @TogetherWith('MAIL_FROM') SMTP_URL = '';
+  /** Address of the sender, whose mailbox somebody reads. */
+  @IsMailAddress() MAIL_FROM = '';
+  /** Receives a daily list of the open requests of owners; empty for none. */
+  @IsMailAddress() OPERATOR_MAIL = '';
+
   override get publicUrl(): string {
     return this.BASE_URL;
   }
@@ -83,6 +99,7 @@ export class TokenConfiguration extends ScopesConfiguration {
       'API_URL',
       'OTHER_API_URLS',
       'CONSOLE_URL',
+      'PRODUCT_NAME',
       'DATABASE_SCHEMA',
       'REQUIRE_PAR',
       'CLIENT_METADATA_HOSTS',

@@ -21,6 +21,7 @@ import type { ClientStage, LogoMediaType } from './client.js';
 
 @Entity('client_secrets')
 @Index('client_secrets_client', ['clientId'])
+@Index('client_secrets_expiry', ['expiresAt'], { where: 'revoked_at IS NULL' })
 export class ClientSecretEntity {
   @PrimaryGeneratedColumn('uuid') id: string;
   @Column({ name: 'client_id', type: 'text' }) clientId: string;

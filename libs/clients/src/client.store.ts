@@ -77,6 +77,7 @@ type EnabledRow = Omit<EnabledClient, 'secrets'> & {
     readonly id: string;
     readonly createdAt: string;
     readonly lastUsedAt: string | null;
+    readonly expiresAt: string | null;
   }[];
 };
 
@@ -141,8 +142,9 @@ export class ClientStore {
     const page = await this.dataSource.query<EnabledRow[]>(
       `SELECT client_id AS "clientId", name, type, redirect_uris AS "redirectUris",
          private_schemes AS "privateSchemes", scopes, id_token_alg AS "idTokenAlg",
-         grant_type AS "grantType", jwks, jwks_uri AS "jwksUri", document_problem AS "documentProblem",
-         (SELECT coalesce(json_agg(json_build_object('id', id, 'createdAt', created_at, 'lastUsedAt', last_used_at)), '[]')
+         grant_type AS "grantType", jwks, jwks_uri AS "jwksUri", document_problem AS "documentProblem", stage,
+         (SELECT coalesce(json_agg(json_build_object('id', id, 'createdAt', created_at, 'lastUsedAt', last_used_at,
+            'expiresAt', expires_at)), '[]')
           FROM client_secrets WHERE client_id = clients.client_id AND revoked_at IS NULL) AS secrets
        FROM clients WHERE deleted_at IS NULL AND disabled_at IS NULL AND client_id > $1
        ORDER BY client_id LIMIT ${PAGE}`,
@@ -150,10 +152,11 @@ export class ClientStore {
     );
     return page.map(({ secrets, ...client }) => ({
       ...client,
-      secrets: secrets.map(({ id, createdAt, lastUsedAt }) => ({
+      secrets: secrets.map(({ id, createdAt, lastUsedAt, expiresAt }) => ({
         id,
         createdAt: new Date(createdAt),
         lastUsedAt: lastUsedAt === null ? null : new Date(lastUsedAt),
+        expiresAt: expiresAt === null ? null : new Date(expiresAt),
       })),
     }));
   }

@@ -82,16 +82,12 @@ export interface ClientWithHashes extends ClientWithSecrets {
   }[];
 }
 
-/** Use of a live client secret. */
-export interface SecretUse {
+/** A live client secret, without its hash. */
+export interface ClientSecretRecord {
   readonly id: string;
   readonly createdAt: Date;
   /** Start of the hour of the last use; null if unused. */
   readonly lastUsedAt: Date | null;
-}
-
-/** A live client secret, without its hash. */
-export interface ClientSecretRecord extends SecretUse {
   /** Null for a secret that does not expire. */
   readonly expiresAt: Date | null;
 }
@@ -106,7 +102,8 @@ export interface EnabledClient extends ClientKeys {
   readonly idTokenAlg: SigningAlgorithm | null;
   readonly grantType: GrantType;
   readonly documentProblem: string | null;
-  readonly secrets: readonly SecretUse[];
+  readonly stage: 'testing' | 'live';
+  readonly secrets: readonly ClientSecretRecord[];
 }
 
 /** Condition of a change, checked while the client is locked. */

@@ -153,7 +153,7 @@ describe('ClientStore', () => {
     const [live] = first.secrets;
     expect(found.find(({ clientId }) => clientId === first.clientId)).toMatchObject({
       redirectUris: first.redirectUris,
-      secrets: [{ id: live?.id, createdAt: expect.any(Date) as Date, lastUsedAt: null }],
+      secrets: [{ id: live?.id, createdAt: expect.any(Date) as Date, lastUsedAt: null, expiresAt: null }],
     });
     await sql(`DELETE FROM clients WHERE client_id LIKE 'sc_many%'`);
   });

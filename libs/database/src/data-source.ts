@@ -21,6 +21,7 @@ import { CreateSchema1795219200000 } from './migrations/1795219200000-create-sch
 import { ResourceServerEntity } from '#clients/resource-server/resource-server.entity.js';
 import { EndedSessionEntity } from '#events/ended-session.entity.js';
 import { EventEntity, EventStreamEntity, ExcludedSubjectEntity } from '#events/event-stream.entity.js';
+import { MailEntity } from '#mail/mail.entity.js';
 import { TokenKeyEntity } from '#keys/token-key.entity.js';
 import { ConsoleInvitationEntity, DeletedIdentityEntity, UserEntity } from '#users/user.entity.js';
 import { DeveloperDataSource } from './developer-data-source.js';
@@ -97,6 +98,7 @@ export function databaseDataSource(
       ExcludedSubjectEntity,
       EndedSessionEntity,
       EventEntity,
+      MailEntity,
     ],
     migrations: [CreateSchema1795219200000],
     migrationsTransactionMode: 'all',

@@ -36,6 +36,7 @@ import { ResourceServerStore } from '#clients/resource-server/resource-server.st
 import { EventStore } from '#events/event.store.js';
 import { EventStreamStore } from '#events/event-stream.store.js';
 import { LogoutStore } from '#events/logout.store.js';
+import { MailStore } from '#mail/mail.store.js';
 import { TokenKeyStore } from '#keys/token-key.store.js';
 import { UsageStore } from '#grants/usage/usage.store.js';
 import { ExternalUserStore } from '#users/external-user.store.js';
@@ -102,6 +103,7 @@ const STORES = [
   EventStore,
   EventStreamStore,
   LogoutStore,
+  MailStore,
   ConnectedAppStore,
   UserStore,
   UserAccountStore,

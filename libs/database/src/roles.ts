@@ -134,6 +134,8 @@ const ADMINISTRATION = {
   client_requests: { select: 'all', update: ['version', 'status', 'decided_at'] },
   client_request_messages: { select: 'all', insert: 'all' },
   client_history: { select: 'all' },
+  // The diagnosis counts waiting mails.
+  mails: { select: ['created_at', 'answer', 'outcome', 'finished_at'] },
 } satisfies Readonly<Record<string, TableRights>>;
 
 /**
@@ -201,6 +203,19 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
         select: 'all',
         insert: 'all',
         update: ['attempts', 'answer', 'outcome', 'finished_at'],
+        delete: true,
+      },
+      // The mails to owners and invited users.
+      client_owners: { select: ['client_id', 'user_id'] },
+      client_invitations: {
+        select: ['id', 'client_id', 'kind', 'invited_by', 'email', 'expires_at'],
+        update: ['token_hash'],
+      },
+      client_requests: { select: ['client_id', 'status', 'submitted_at'] },
+      mails: {
+        select: 'all',
+        insert: ['kind', 'cause', 'user_id', 'client_id', 'about'],
+        update: ['due_at', 'attempts', 'answer', 'outcome', 'finished_at'],
         delete: true,
       },
     },

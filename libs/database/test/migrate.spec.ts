@@ -50,6 +50,7 @@ describe('migrate', () => {
       'event_streams',
       'events',
       'grants',
+      'mails',
       'migrations',
       'refused_requests',
       'resource_servers',

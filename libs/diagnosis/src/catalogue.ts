@@ -10,6 +10,7 @@ import { DOCTOR_HEADER_CHECKS } from './header.checks.js';
 import { DOCTOR_ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
 import { DOCTOR_KEY_CHECKS } from './key.checks.js';
 import { DOCTOR_LOGOUT_CHECKS } from './logout.checks.js';
+import { DOCTOR_MAIL_CHECKS } from './mail.area.js';
 import { DOCTOR_NATS_CHECKS } from './nats.checks.js';
 import { DOCTOR_PROCESS_CHECKS } from './process.checks.js';
 import { DOCTOR_RIGHTS_CHECKS } from './rights.checks.js';
@@ -28,6 +29,7 @@ export const CATALOGUE: DoctorChecks = {
   ...DOCTOR_AUDIT_CHECKS,
   ...DOCTOR_LOGOUT_CHECKS,
   ...DOCTOR_EVENT_CHECKS,
+  ...DOCTOR_MAIL_CHECKS,
   ...DOCTOR_CERTIFICATE_CHECKS,
   ...DOCTOR_CLIENT_CHECKS,
   ...DOCTOR_GENERAL_CHECKS,

@@ -2,7 +2,7 @@ import { LEFT_OUT } from '#clients/documents/metadata-document.js';
 import { quoted } from '#operations/wording.js';
 import { redirectUriText } from '#error-guide/protocol-texts.js';
 import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
-import type { SecretUse, EnabledClient } from '#clients/client.js';
+import type { ClientSecretRecord, EnabledClient } from '#clients/client.js';
 import { hasKeys } from '#oauth/oauth-client.js';
 import { isAdminScope } from '#oauth/client-credentials.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
@@ -48,6 +48,8 @@ export const DOCTOR_CLIENT_CHECKS = {
   ),
   'secret-never-used': check('warning', 'secrets are used within 30 days', 'ASVS 5.0 13.3.4'),
   'secret-old': check('warning', 'secrets are replaced once a year', 'ASVS 5.0 13.3.4'),
+  'secret-expired': check('warning', 'no secret has expired', 'ASVS 5.0 13.3.4'),
+  'secret-expires': check('warning', 'secrets are valid for another 14 days', 'ASVS 5.0 13.3.4'),
   'secret-rotation-open': check(
     'warning',
     'the old secret is revoked within 30 days of a rotation',
@@ -107,6 +109,8 @@ export interface ClientContext {
 const DAY_MS = 24 * 60 * 60 * 1000;
 const UNUSED_DAYS = 30;
 const OLD_DAYS = 365;
+/** Day of the first reminder to the owners. */
+const EXPIRING_DAYS = 14;
 
 export function examineClient(client: EnabledClient, around: ClientContext): Finding[] {
   return [
@@ -185,8 +189,28 @@ function secrets(client: EnabledClient, now: number): Finding[] {
   for (const secret of live) {
     const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);
     const values = { clientId, secretId: secret.id };
+    const left = secret.expiresAt === null ? Infinity : secret.expiresAt.getTime() - now;
+    const expiry = secret.expiresAt?.toISOString() ?? '';
     // Reports only the first finding that applies to a secret.
-    if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
+    if (client.stage === 'live' && left <= 0)
+      findings.push(
+        ...finding(
+          'secret-expired',
+          subject,
+          `secret ${secret.id} expired at ${expiry} (${usage(secret)})`,
+          values,
+        ),
+      );
+    else if (client.stage === 'live' && left <= EXPIRING_DAYS * DAY_MS)
+      findings.push(
+        ...finding(
+          'secret-expires',
+          subject,
+          `secret ${secret.id} expires at ${expiry} (${usage(secret)})`,
+          values,
+        ),
+      );
+    else if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
       findings.push(
         ...finding(
           'secret-rotation-open',
@@ -217,7 +241,7 @@ function secrets(client: EnabledClient, now: number): Finding[] {
   return findings;
 }
 
-function usage({ lastUsedAt }: SecretUse): string {
+function usage({ lastUsedAt }: Pick<ClientSecretRecord, 'lastUsedAt'>): string {
   return lastUsedAt ? `last used ${lastUsedAt.toISOString().slice(0, 10)}` : 'never used';
 }
 

@@ -3,6 +3,7 @@ import { IsArray, IsIn, IsString } from 'class-validator';
 import { ClientStore } from '#clients/client.store.js';
 import { EventStreamStore } from '#events/event-stream.store.js';
 import { DatabaseInspection } from '#database/database-inspection.js';
+import { MailStore } from '#mail/mail.store.js';
 import { TokenKeyStore } from '#keys/token-key.store.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { AuditTrail } from '#operations/audit-trail.js';
@@ -18,6 +19,7 @@ import { databaseArea } from './database.checks.js';
 import { diagnose, type Diagnosis } from './diagnose.js';
 import { type Area, AREAS, noneChecked } from './finding.js';
 import { eventArea } from './event.area.js';
+import { mailArea } from './mail.area.js';
 import { logoutArea } from './logout.area.js';
 import { natsArea } from './nats.area.js';
 import { processAreas, statusesOf } from './process.area.js';
@@ -46,6 +48,7 @@ export class DoctorService {
   constructor(
     private readonly clients: ClientStore,
     private readonly streams: EventStreamStore,
+    private readonly mails: MailStore,
     private readonly tokenKeys: TokenKeyStore,
     private readonly inspection: DatabaseInspection,
     private readonly trail: AuditTrail,
@@ -72,6 +75,7 @@ export class DoctorService {
       ...processAreas({ options, inspection, tokenKeys }, ask),
       logoutArea(trail, clients),
       eventArea(this.streams, clients),
+      mailArea(this.mails, statuses),
       databaseArea(inspection),
       natsArea(settings, trail),
       certificateArea(settings),

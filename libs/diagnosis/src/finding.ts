@@ -44,6 +44,7 @@ export const AREAS = [
   'audit',
   'logouts',
   'events',
+  'mail',
   'clients',
 ] as const;
 

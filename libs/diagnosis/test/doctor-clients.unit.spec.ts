@@ -15,6 +15,7 @@ const secret = (days: number, lastUsedAt: Date | null = new Date('2026-05-31'), 
   id,
   createdAt: daysAgo(days),
   lastUsedAt,
+  expiresAt: null as Date | null,
 });
 
 const CLIENT: EnabledClient = {
@@ -28,6 +29,7 @@ const CLIENT: EnabledClient = {
   secrets: [secret(10)],
   grantType: 'authorization_code',
   documentProblem: null,
+  stage: 'live',
   jwks: null,
   jwksUri: null,
 };
@@ -71,6 +73,15 @@ describe('the clients area of doctor', () => {
 
   it('reports no problem for a valid client', () => {
     expect(found({})).toEqual([]);
+  });
+
+  it.each<[string, number, EnabledClient['stage'], string[]]>([
+    ['has expired', -1, 'live', ['secret-expired']],
+    ['expires in 14 days', 14, 'live', ['secret-expires']],
+    ['expires in 15 days', 15, 'live', []],
+    ['has expired, of an application in testing', -1, 'testing', []],
+  ])('reports a secret that %s: %d days', (_, days, stage, expected) => {
+    expect(checks({ stage, secrets: [{ ...secret(10), expiresAt: daysAgo(-days) }] })).toEqual(expected);
   });
 
   it.each<[string, Partial<EnabledClient>, string[]]>([

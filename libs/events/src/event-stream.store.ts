@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not, type Repository } from 'typeorm';
+import { backoff } from '#platform/postgres/backoff.statement.js';
 import { violatedConstraint } from '#platform/postgres/errors.js';
 import { type RequestableEvent, REQUESTABLE_EVENTS } from './event-type.js';
 import { EventStreamEntity, ExcludedSubjectEntity, type StreamStatus } from './event-stream.entity.js';
@@ -51,9 +52,6 @@ const MAX_EXCLUDED = 10_000;
 /** Receivers that fail for this time are paused. */
 const PAUSE_AFTER = "interval '1 day'";
 export const PAUSED_BECAUSE_UNREACHABLE = 'the receiver has failed for a day';
-
-/** Seconds until the next attempt after a number of consecutive failures. */
-const BACKOFF = 'ARRAY[5, 30, 120, 600, 1800, 3600]';
 
 @Injectable()
 export class EventStreamStore {
@@ -279,7 +277,7 @@ export class EventStreamStore {
        ), released AS (
          UPDATE event_streams s
          SET leased_until = '-infinity', slow = $6, failing_since = failed.since, failures = failed.failures,
-             due_at = now() + make_interval(secs => (${BACKOFF})[least(failed.failures, cardinality(${BACKOFF}))]),
+             due_at = now() + ${backoff('failed.failures')},
              status = CASE WHEN failed.paused THEN 'paused' ELSE s.status END,
              status_reason = CASE WHEN failed.paused THEN $4 ELSE s.status_reason END
          FROM failed WHERE s.id = failed.id

@@ -16,6 +16,7 @@ interface RingKey {
   readonly challenge: Buffer;
   readonly userCode: Buffer;
   readonly receiver: Buffer;
+  readonly invitation: Buffer;
 }
 
 const KEY_BYTES = 32;
@@ -80,6 +81,11 @@ export class KeyRing {
     return [...this.byId.values()].map(({ receiver }) => receiver);
   }
 
+  /** Key from which the token of an invitation is derived when it is mailed. */
+  get invitationKey(): Buffer {
+    return this.signing.invitation;
+  }
+
   /** Key for the names of counters. Earlier keys are not needed, because counters live for at most an hour. */
   get throttleKey(): Buffer {
     return this.signing.throttle;
@@ -106,5 +112,6 @@ function deriveKey(key: Buffer): RingKey {
     challenge: derive('login challenge'),
     userCode: derive('device user code'),
     receiver: derive('event receiver'),
+    invitation: derive('client invitation'),
   };
 }

@@ -29,6 +29,28 @@ export const SUBJECTS = {
   requestGivenUp: 'oauth.request.given_up',
 } as const;
 
+/** Requests of the token app to the product, as Nest packets (docs/developers.md). */
+export const PRODUCT_SUBJECTS = {
+  /** Sends a mail, if the service has no mail server. The request is a {@link MailRequest}. */
+  sendMail: 'oauth.mail.send',
+} as const;
+
+/** A mail as plain text. A repeated request has the same id. */
+export interface MailRequest {
+  readonly id: string;
+  readonly kind: string;
+  readonly to: string;
+  /** Language of the text. */
+  readonly language: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** `accepted`: the product has stored or sent the mail. `refused`: the address cannot get mail; no further request. */
+export interface MailReply {
+  readonly status: 'accepted' | 'refused';
+}
+
 export interface IntrospectionRequest {
   readonly token: string;
   /** Thumbprint of the proved key (RFC 9449). A bound token is inactive without the thumbprint. */
@@ -244,6 +266,10 @@ export const parseReply = {
       claims === null || (isObject(claims) && isText(claims['sub'], 255) && claims['sub'] !== ''),
   ),
 };
+
+export const parseMailReply = parser<MailReply>(
+  ({ status }) => status === 'accepted' || status === 'refused',
+);
 
 const parseGrantRevoked = parser<GrantRevoked>(({ grant_id: id }) => isId(id));
 const parseClientChanged = parser<ClientChanged>(({ client_id: id }) => isId(id));

@@ -54,6 +54,10 @@ const PARTS: Readonly<Record<string, Check>> = {
     isObject(value) &&
     Object.values(value).every((setting) => isText(setting) || typeof setting === 'number'),
   audit: has({ waiting: isCount, dropped: isCount }),
+  mail: has({
+    transport: (value) => value === 'smtp' || value === 'product',
+    failure: (value) => value === null || isText(value),
+  }),
   redis: has({
     version: isText,
     maxmemory_policy: isText,

@@ -53,9 +53,10 @@ export class TeamController {
     @Body() form: Form,
   ): Promise<Page> {
     const kind = form.text('kind') as Member['kind'];
-    const { result } = await this.members.invite(actorOf(developer), id, { kind });
+    const email = form.text('email').trim() || null;
+    const { result } = await this.members.invite(actorOf(developer), id, { kind, email });
     const link = `${this.configuration.DEVELOPERS_URL}/invitation?token=${result.token}`;
-    return invitedPage(this.languages.viewer(developer, request), id, link);
+    return invitedPage(this.languages.viewer(developer, request), id, email === null ? { link } : { email });
   }
 
   @Post('invitations/:invitation/revoke')

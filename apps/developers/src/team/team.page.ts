@@ -1,7 +1,7 @@
 import type { ClientInvitationEntity } from '#clients/owners/client-owner.entity.js';
 import type { Member } from '#clients/owners/client-member.store.js';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
-import { button, hiddenFields, postForm, table } from '#pages/components.js';
+import { button, postForm, table, textField } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
 import { backLink, confirmPage, copyable, noteOf, pathOf, timeOf, type Viewer } from '../ui/parts.js';
@@ -23,7 +23,7 @@ export function teamPage(view: TeamView): Page {
     content: html`
       ${backLink(client)} ${noteOf(translator, note)} ${membersOf(view, 'owner')}
       ${isTesting && membersOf(view, 'tester')} ${invitationsOf(view)}
-      <div class="actions">${inviteForm(view, 'owner')} ${isTesting && inviteForm(view, 'tester')}</div>
+      ${inviteForm(view, isTesting ? ['tester', 'owner'] : ['owner'])}
     `,
   };
 }
@@ -57,11 +57,13 @@ function invitationsOf({ translator, developer, client, invitations }: TeamView)
     translator.text('team.invitations'),
     [
       translator.text('request.kind'),
+      translator.text('field.contact'),
       translator.text('secrets.expires'),
       translator.text('team.revoke_invitation'),
     ],
-    invitations.map(({ id, kind, expiresAt }) => [
+    invitations.map(({ id, kind, email, expiresAt }) => [
       translator.text(`team.${kind}s`),
+      html`<bdi>${email ?? '–'}</bdi>`,
       timeOf(translator, expiresAt),
       postForm(
         developer,
@@ -74,25 +76,42 @@ function invitationsOf({ translator, developer, client, invitations }: TeamView)
   );
 }
 
-function inviteForm({ translator, developer, client }: TeamView, kind: Member['kind']): Html {
+function inviteForm({ translator, developer, client }: TeamView, kinds: readonly Member['kind'][]): Html {
+  const email = {
+    name: 'email',
+    label: translator.text('team.email'),
+    hint: translator.text('team.email_hint'),
+    value: '',
+    type: 'email',
+  } as const;
   return postForm(
     developer,
     pathOf(client.clientId, 'invitations'),
-    html`${hiddenFields([['kind', kind]])} ${button(translator.text(`team.invite_${kind}`), 'even')}`,
-    '',
+    html`${textField(email)}
+      <div class="actions">
+        ${kinds.map((kind) => html`<button class="even" name="kind" value="${kind}">${translator.text(`team.invite_${kind}`)}</button>`)}
+      </div>`,
   );
 }
 
-/** The only page that shows the link of an invitation. */
-export function invitedPage(viewer: Viewer, clientId: string, link: string): Page {
+/** The only page that shows the link of an invitation. @param sent the link, or the address that gets it */
+export function invitedPage(
+  viewer: Viewer,
+  clientId: string,
+  sent: { readonly link: string } | { readonly email: string },
+): Page {
   const { translator } = viewer;
   return {
     title: translator.text('team.invited'),
     status: 201,
     section: '/',
     content: html`
-      <p role="status">${translator.text('team.invited_text', { days: 7 })}</p>
-      <p>${copyable(viewer, 'link', link)}</p>
+      ${
+        'link' in sent
+          ? html`<p role="status">${translator.text('team.invited_text', { days: 7 })}</p>
+              <p>${copyable(viewer, 'link', sent.link)}</p>`
+          : html`<p role="status">${translator.rich('team.mailed_text', { email: sent.email, days: 7 })}</p>`
+      }
       <p><a class="button even" href="${pathOf(clientId, 'team')}">${translator.text('app.team')}</a></p>
     `,
   };

@@ -101,6 +101,20 @@ describe('an invitation', () => {
     expect((await grace.browser.get(`/applications/${id}`)).status).toBe(404);
   });
 
+  it('is sent to an address without showing its link', async () => {
+    const { browser } = await portal.developer();
+    const id = await portal.application(browser);
+    const fields = { kind: 'owner', email: ' grace@example.com ' };
+    const page = await portal.postForm(browser, `/applications/${id}/invitations`, fields);
+    expect(page.status).toBe(201);
+    expect(page.text).toContain('grace@example.com');
+    expect(page.text).not.toContain('token=');
+    expect((await browser.get(`/applications/${id}/team`)).text).toContain('<bdi>grace@example.com</bdi>');
+    const [mail] = await portal.fixture.sql('SELECT kind, outcome FROM mails');
+    expect(mail).toEqual({ kind: 'invitation', outcome: null });
+    expect((await browser.get(`/applications/${id}/history`)).text).not.toContain('grace@example.com');
+  });
+
   it('can be revoked', async () => {
     const [ada, grace] = [await portal.developer(), await portal.developer()];
     const id = await portal.application(ada.browser);

@@ -6,6 +6,7 @@ const IDS = Object.keys(EN) as MessageId[];
 const VALUES = {
   product: 'Scheduling',
   name: 'Ada',
+  email: 'ada@example.com',
   time: 'now',
   secret: 'abc',
   part: 'Owners',

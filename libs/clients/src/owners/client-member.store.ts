@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, MoreThan } from 'typeorm';
+import { violatedCheck } from '#platform/postgres/errors.js';
 import { problem } from '#platform/validation/problem.js';
 import { UserEntity } from '#users/user.entity.js';
 import { lockClient } from '../client.statements.js';
@@ -147,6 +148,7 @@ export class ClientMemberStore {
   /**
    * Invites an owner or tester, and deletes the inviter's expired invitations.
    * @param token random bytes, of which only the hash is stored
+   * @param email address to which the token app sends the link, with another token; null for no mail
    * @throws Refusal `limit_reached`, `client_not_in_testing`
    */
   async invite(
@@ -154,8 +156,9 @@ export class ClientMemberStore {
     owner: number,
     kind: MemberKind,
     token: Buffer,
+    email: string | null,
   ): Promise<ClientInvitationEntity | null> {
-    return this.dataSource.transaction(async (manager) => {
+    const invited = this.dataSource.transaction(async (manager) => {
       const client = await lockClient(manager, clientId, { owner });
       if (!client) return null;
       if (kind === 'tester' && client.stage !== 'testing')
@@ -176,9 +179,13 @@ export class ClientMemberStore {
         kind,
         tokenHash: createHash('sha256').update(token).digest(),
         invitedBy: owner,
+        email,
         expiresAt: () => `now() + interval '7 days'`,
       });
       return manager.findOneByOrFail(ClientInvitationEntity, { id: (identifiers[0] as { id: string }).id });
+    });
+    return invited.catch((error: unknown) => {
+      throw violatedCheck(error) === 'client_invitations_mail_limit' ? limitReached('mails') : error;
     });
   }
 

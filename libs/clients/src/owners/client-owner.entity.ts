@@ -71,6 +71,9 @@ export class ClientInvitationEntity {
   @JoinColumn({ name: 'invited_by', foreignKeyConstraintName: 'client_invitations_invited_by_fkey' })
   inviter?: Relation<UserEntity>;
 
+  /** Address to which the link is sent; null if the inviter hands the link over. */
+  @Column({ type: 'text', nullable: true }) email: string | null;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
   @Column({ name: 'expires_at', type: 'timestamptz' }) expiresAt: Date;
 }

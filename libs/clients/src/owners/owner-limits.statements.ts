@@ -12,6 +12,8 @@ export const OWNER_LIMITS = {
   testers: 10,
   /** Open invitations of a user. */
   invitations: 20,
+  /** Invitations that a user sends by mail in 24 hours, revoked ones included. */
+  mails: 10,
 } as const;
 
 declare module '#platform/validation/problem.js' {

@@ -368,7 +368,7 @@ describe('requests of owners', () => {
     const { clientId } = await submitted();
     const { result } = await ada.as(() => members.invite(ada.actor, clientId, { kind: 'tester' }));
     const bob = await portal.developer(`bob${count}`);
-    const accept = (user: Developer) => user.as(() => members.accept(user.actor, result.token));
+    const accept = (user: Developer) => user.as(() => members.accept(user.actor, result.token ?? ''));
     expect((await outcomesOf(accept(eve), accept(bob))).sort()).toEqual(['done', 'unknown']);
     const team = await ada.as(() => members.team(clientId));
     expect(team.map(({ kind }) => kind)).toEqual(['owner', 'tester']);
@@ -388,7 +388,7 @@ describe('requests of owners', () => {
   it('keeps the last of two owners who leave at the same time', async () => {
     const clientId = await live();
     const { result } = await ada.as(() => members.invite(ada.actor, clientId, { kind: 'owner' }));
-    await eve.as(() => members.accept(eve.actor, result.token));
+    await eve.as(() => members.accept(eve.actor, result.token ?? ''));
     const leave = (owner: Developer) =>
       owner.as(() => members.remove(owner.actor, clientId, 'owner', owner.actor.userId));
     expect((await outcomesOf(leave(ada), leave(eve))).sort()).toEqual(['conflict', 'done']);

@@ -74,6 +74,7 @@ export async function openPortal() {
      VALUES ('sc_portal', 'Developers', 'confidential', '{https://developers.example.com/login/callback}', true)`,
   );
   return {
+    services,
     portal: <T>(type: Type<T>): T => portal.get(type),
     console: <T>(type: Type<T>): T => console.get(type),
     sql: async (text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>

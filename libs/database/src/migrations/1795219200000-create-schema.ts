@@ -1,5 +1,6 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { createEvents, dropEvents } from './create-events.js';
+import { createMails, dropMails } from './create-mails.js';
 import { createOwners, dropOwners } from './create-owners.js';
 import { createTriggerFunction, currentSchema } from './functions.js';
 
@@ -19,9 +20,11 @@ export class CreateSchema1795219200000 implements MigrationInterface {
     await createListIndexes(runner);
     await createEvents(runner);
     await createOwners(runner);
+    await createMails(runner);
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    await dropMails(runner);
     await dropOwners(runner);
     await dropEvents(runner);
     await runner.query(`
@@ -156,6 +159,9 @@ async function createClients(runner: QueryRunner): Promise<void> {
       revoked_at   timestamptz
     )`);
   await runner.query('CREATE INDEX client_secrets_client ON client_secrets (client_id)');
+  await runner.query(
+    'CREATE INDEX client_secrets_expiry ON client_secrets (expires_at) WHERE revoked_at IS NULL',
+  );
   // The digest is not unique: two clients of one vendor may have the same image.
   await runner.query(`
     CREATE TABLE client_logos (

@@ -50,6 +50,7 @@ async function createTables(runner: QueryRunner): Promise<void> {
       kind       text NOT NULL CHECK (kind IN ('owner', 'tester')),
       token_hash bytea NOT NULL UNIQUE CHECK (octet_length(token_hash) = 32),
       invited_by integer NOT NULL REFERENCES users ON DELETE CASCADE,
+      email      text CHECK (email ~ '^[^@[:space:]]+@[^@[:space:]]+$' AND char_length(email) <= 254),
       created_at timestamptz NOT NULL DEFAULT now(),
       expires_at timestamptz NOT NULL
     )`);
@@ -302,7 +303,7 @@ async function recordHistory(runner: QueryRunner): Promise<void> {
     runner,
     'client_members_record_history',
     `DECLARE
-       part jsonb := CASE TG_OP WHEN 'DELETE' THEN to_jsonb(OLD) ELSE to_jsonb(NEW) END - '{client_id,hash,image,token_hash,media_type}'::text[];
+       part jsonb := CASE TG_OP WHEN 'DELETE' THEN to_jsonb(OLD) ELSE to_jsonb(NEW) END - '{client_id,hash,image,token_hash,email,media_type}'::text[];
      BEGIN
        -- A cascade may have deleted the client.
        IF EXISTS (SELECT FROM clients WHERE client_id = coalesce(NEW.client_id, OLD.client_id)) THEN

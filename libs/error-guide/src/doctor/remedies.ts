@@ -148,6 +148,10 @@ const REMEDIES = {
 
   'event-stream-paused': ({ clientId }: { readonly clientId: string }) =>
     step('when its owner has repaired the receiver, or ends the pause', 'event', 'enable', clientId),
+  'mail-unsendable': () => 'correct SMTP_URL of the token app, or repair the mail server: docs/developers.md',
+  'mails-waiting': () =>
+    'give the token app SMTP_URL and DEVELOPERS_URL, or let the product answer oauth.mail.send: docs/developers.md',
+  'mails-given-up': () => 'find the cause in the log of the token app; the owners see the same on the portal',
   'event-receiver-failing': ({ clientId }: { readonly clientId: string }) =>
     step('tell its owner what failed', 'event', 'list', '--waiting', '--client', clientId),
 
@@ -162,6 +166,10 @@ const REMEDIES = {
     ...step('if it is still in use', 'client', 'secret', 'rotate', clientId),
     ...step('otherwise', 'client', 'delete', clientId),
   ],
+  'secret-expired': ({ clientId, secretId }: Secret) =>
+    step('if the application uses another one', 'client', 'secret', 'revoke', clientId, secretId),
+  'secret-expires': ({ clientId }: { readonly clientId: string }) =>
+    step('when its owner can change it in the application', 'client', 'secret', 'rotate', clientId),
   'secret-rotation-open': ({ clientId, secretId }: Secret) =>
     step('when the application uses the new one', 'client', 'secret', 'revoke', clientId, secretId),
   'secret-never-used': ({ clientId, secretId }: Secret) => [

@@ -7,6 +7,7 @@ const LIMITS: Readonly<Record<Problems['limit_reached']['of'], string>> = {
   applications: 'applications in testing',
   testers: 'testers and invitations of testers of an application',
   invitations: 'open invitations',
+  mails: 'invitations by mail in a day',
 };
 
 const STATUSES: Readonly<Record<Problems['request_not_open']['status'], string>> = {

@@ -1,6 +1,6 @@
 import { compile } from '@fastify/proxy-addr';
 import { applyDecorators } from '@nestjs/common';
-import { IsIn, IsInt, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
+import { isEmail, IsIn, IsInt, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 
 /** Splits `scheme://user:password@a:1,b:2/path`, as in libpq, into one URL per host; empty for an invalid URL. */
 export function serverUrls(url: string): string[] {
@@ -132,6 +132,27 @@ export function IsLink(): PropertyDecorator {
 export function IsDisplayName(): PropertyDecorator {
   return MustBe('1 to 60 printable characters with no space at either end', (value) =>
     /^(?!\s)[^\p{C}]{1,60}(?<!\s)$/u.test(value),
+  );
+}
+
+/** URL of a mail server; may be empty. The port is 587 (`smtp`, with STARTTLS) or 465 (`smtps`) if it is not given. */
+export function IsSmtpUrl(): PropertyDecorator {
+  return MustBe(
+    'smtp[s]://[user:password@]host[:port], with special characters of user and password as %XX',
+    (value) =>
+      value === '' ||
+      (isUrl(value, ['smtp', 'smtps']) &&
+        new URL(value).hostname !== '' &&
+        ['', '/'].includes(new URL(value).pathname) &&
+        !/[?#\s]/.test(value)),
+  );
+}
+
+/** Email address without a name; may be empty. */
+export function IsMailAddress(): PropertyDecorator {
+  return MustBe(
+    'an email address, such as oauth@example.com',
+    (value) => value === '' || (isEmail(value) && !/\p{C}/u.test(value)),
   );
 }
 

@@ -22,6 +22,8 @@ export interface ServiceStatus {
   /** Number of audit events that wait for NATS, and number of events lost since startup. */
   readonly audit?: { readonly waiting: number; readonly dropped: number };
   readonly redis?: RedisStatus;
+  /** How the token app hands mails over, and what prevents this; absent without a portal. */
+  readonly mail?: { readonly transport: 'smtp' | 'product'; readonly failure: string | null };
   /** Compared with the rights that the process needs. Absent without a connection to PostgreSQL. */
   readonly database_rights?: RightsDifference;
   /** Like `database_rights`; absent if the user of Redis may not ask. */
@@ -68,7 +70,7 @@ export const PART_TIMEOUT_MS = 500;
 type Parts = Required<
   Pick<
     ServiceStatus,
-    'missing' | 'keys' | 'id_token_keys' | 'audit' | 'redis' | 'database_rights' | 'redis_rights'
+    'missing' | 'keys' | 'id_token_keys' | 'audit' | 'redis' | 'mail' | 'database_rights' | 'redis_rights'
   >
 >;
 type Part = keyof Parts;

@@ -144,6 +144,10 @@ export const AR: Messages = {
   'team.invited': 'رابط الدعوة',
   'team.invited_text':
     'أرسل هذا الرابط إلى شخص واحد. يظهر مرة واحدة فقط ويصلح لمرة واحدة خلال {days, plural, zero {# يوم} one {يوم واحد} two {يومين} few {# أيام} many {# يومًا} other {# يوم}}.',
+  'team.email': 'البريد الإلكتروني (اختياري)',
+  'team.email_hint': 'يُرسل الرابط إلى هذا العنوان باسمك. بدون عنوان، تحصل على الرابط وترسله بنفسك.',
+  'team.mailed_text':
+    'يجري إرسال الرابط إلى {email}. يمكن قبوله خلال {days, plural, zero {# يوم} one {يوم واحد} two {يومين} few {# أيام} many {# يومًا} other {# يوم}}.',
   'team.invitations': 'الدعوات المفتوحة',
   'team.no_invitations': 'لا توجد دعوات مفتوحة.',
   'team.remove': 'إزالة',
@@ -295,6 +299,7 @@ export const AR: Messages = {
   'problem.limit_reached.testers':
     'بلغ عدد مختبري هذا التطبيق ودعواته المفتوحة الحد الأقصى، وهو {max, number}.',
   'problem.limit_reached': 'بلغ عدد دعواتك المفتوحة الحد الأقصى، وهو {max, number}.',
+  'problem.email_invalid': 'يجب أن يكون عنوان بريد إلكتروني.',
   'problem.link_invalid': 'يجب أن يكون عنوان https.',
   'problem.list_too_long': 'الحد الأقصى {max, number}.',
   'problem.logo_invalid.svg': 'لا يُقبل SVG. حوّل الصورة إلى PNG أو WebP.',

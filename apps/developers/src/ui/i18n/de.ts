@@ -148,6 +148,11 @@ export const DE: Messages = {
   'team.invited': 'Einladungslink',
   'team.invited_text':
     'Senden Sie diesen Link an eine Person. Er wird nur einmal angezeigt und gilt einmal, innerhalb von {days, plural, one {# Tag} other {# Tagen}}.',
+  'team.email': 'E-Mail-Adresse (optional)',
+  'team.email_hint':
+    'Der Link wird in Ihrem Namen an diese Adresse gesendet. Ohne Adresse erhalten Sie den Link und senden ihn selbst.',
+  'team.mailed_text':
+    'Der Link wird an {email} gesendet. Die Person kann ihn innerhalb von {days, plural, one {# Tag} other {# Tagen}} annehmen.',
   'team.invitations': 'Offene Einladungen',
   'team.no_invitations': 'Es gibt keine offenen Einladungen.',
   'team.remove': 'Entfernen',
@@ -312,6 +317,7 @@ export const DE: Messages = {
   'problem.limit_reached.testers':
     'Diese Anwendung hat {max, number} Tester und offene Einladungen. Mehr sind nicht möglich.',
   'problem.limit_reached': 'Sie haben {max, number} offene Einladungen. Mehr sind nicht möglich.',
+  'problem.email_invalid': 'Muss eine E-Mail-Adresse sein.',
   'problem.link_invalid': 'Muss eine https-URL sein.',
   'problem.list_too_long': 'Höchstens {max, number} sind möglich.',
   'problem.logo_invalid.svg': 'SVG ist nicht möglich. Wandeln Sie das Bild in PNG oder WebP um.',

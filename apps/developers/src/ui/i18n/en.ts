@@ -143,6 +143,11 @@ export const EN = {
   'team.invited': 'Invitation link',
   'team.invited_text':
     'Send this link to one person. It is shown only once, and is valid for one login within {days, plural, one {# day} other {# days}}.',
+  'team.email': 'Email address (optional)',
+  'team.email_hint':
+    'The link is sent to this address in your name. Without an address, you get the link and send it yourself.',
+  'team.mailed_text':
+    'The link is being sent to {email}. The person can accept it within {days, plural, one {# day} other {# days}}.',
   'team.invitations': 'Open invitations',
   'team.no_invitations': 'There are no open invitations.',
   'team.remove': 'Remove',
@@ -300,6 +305,7 @@ export const EN = {
   'problem.limit_reached.testers':
     'This application has {max, number} testers and open invitations. More are not possible.',
   'problem.limit_reached': 'You have {max, number} open invitations. More are not possible.',
+  'problem.email_invalid': 'Must be an email address.',
   'problem.link_invalid': 'Must be an https URL.',
   'problem.list_too_long': 'At most {max, number} are possible.',
   'problem.logo_invalid.svg': 'SVG is not possible. Convert the image to PNG or WebP.',

@@ -145,6 +145,11 @@ export const ES: Messages = {
   'team.invited': 'Enlace de invitación',
   'team.invited_text':
     'Envíe este enlace a una sola persona. Se muestra solo una vez y sirve una vez, en un plazo de {days, plural, one {# día} other {# días}}.',
+  'team.email': 'Correo electrónico (opcional)',
+  'team.email_hint':
+    'El enlace se envía a esta dirección en su nombre. Sin dirección, recibe el enlace y lo envía usted.',
+  'team.mailed_text':
+    'El enlace se está enviando a {email}. La persona puede aceptarlo durante {days, plural, one {# día} other {# días}}.',
   'team.invitations': 'Invitaciones abiertas',
   'team.no_invitations': 'No hay invitaciones abiertas.',
   'team.remove': 'Quitar',
@@ -303,6 +308,7 @@ export const ES: Messages = {
   'problem.limit_reached.testers':
     'Esta aplicación tiene {max, number} probadores e invitaciones abiertas. No puede tener más.',
   'problem.limit_reached': 'Tiene {max, number} invitaciones abiertas. No puede tener más.',
+  'problem.email_invalid': 'Debe ser una dirección de correo electrónico.',
   'problem.link_invalid': 'Debe ser una URL https.',
   'problem.list_too_long': 'Como máximo {max, number}.',
   'problem.logo_invalid.svg': 'No se admite SVG. Convierta la imagen a PNG o WebP.',

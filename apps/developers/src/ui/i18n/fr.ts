@@ -147,6 +147,11 @@ export const FR: Messages = {
   'team.invited': 'Lien d’invitation',
   'team.invited_text':
     'Envoyez ce lien à une seule personne. Il n’est affiché qu’une fois et sert une fois, dans un délai de {days, plural, one {# jour} other {# jours}}.',
+  'team.email': 'Adresse e-mail (facultative)',
+  'team.email_hint':
+    'Le lien est envoyé à cette adresse en votre nom. Sans adresse, vous recevez le lien et l’envoyez vous-même.',
+  'team.mailed_text':
+    'Le lien est en cours d’envoi à {email}. La personne peut l’accepter pendant {days, plural, one {# jour} other {# jours}}.',
   'team.invitations': 'Invitations en cours',
   'team.no_invitations': 'Il n’y a aucune invitation en cours.',
   'team.remove': 'Retirer',
@@ -309,6 +314,7 @@ export const FR: Messages = {
     'Cette application a {max, number} testeurs et invitations en cours. Il n’est pas possible d’en avoir plus.',
   'problem.limit_reached':
     'Vous avez {max, number} invitations en cours. Il n’est pas possible d’en avoir plus.',
+  'problem.email_invalid': 'Doit être une adresse e-mail.',
   'problem.link_invalid': 'Doit être une URL https.',
   'problem.list_too_long': '{max, number} au maximum.',
   'problem.logo_invalid.svg': 'Le format SVG n’est pas accepté. Convertissez l’image en PNG ou WebP.',

@@ -145,6 +145,10 @@ export const JA: Messages = {
   'team.invited': '招待リンク',
   'team.invited_text':
     'このリンクを 1 人だけに送ってください。一度だけ表示され、{days, plural, other {# 日}}以内に一度だけ使えます。',
+  'team.email': 'メールアドレス（任意）',
+  'team.email_hint':
+    'リンクはあなたの名前でこのアドレスに送信されます。アドレスを入力しない場合は、リンクを自分で送ります。',
+  'team.mailed_text': 'リンクを {email} に送信しています。{days, plural, other {# 日}}以内に承諾できます。',
   'team.invitations': '未使用の招待',
   'team.no_invitations': '未使用の招待はありません。',
   'team.remove': '外す',
@@ -304,6 +308,7 @@ export const JA: Messages = {
   'problem.limit_reached.testers':
     'このアプリケーションのテスターと未回答の招待が {max, number} 件あります。これ以上は招待できません。',
   'problem.limit_reached': '未回答の招待が {max, number} 件あります。これ以上は招待できません。',
+  'problem.email_invalid': 'メールアドレスを入力してください。',
   'problem.link_invalid': 'https の URL を入力してください。',
   'problem.list_too_long': '最大 {max, number} 件です。',
   'problem.logo_invalid.svg': 'SVG は使えません。PNG または WebP に変換してください。',

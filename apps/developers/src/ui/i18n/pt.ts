@@ -145,6 +145,11 @@ export const PT: Messages = {
   'team.invited': 'Link de convite',
   'team.invited_text':
     'Envie este link a uma única pessoa. Ele é mostrado só uma vez e vale uma vez, dentro de {days, plural, one {# dia} other {# dias}}.',
+  'team.email': 'E-mail (opcional)',
+  'team.email_hint':
+    'O link é enviado a este endereço em seu nome. Sem endereço, você recebe o link e o envia.',
+  'team.mailed_text':
+    'O link está sendo enviado para {email}. A pessoa pode aceitá-lo em até {days, plural, one {# dia} other {# dias}}.',
   'team.invitations': 'Convites abertos',
   'team.no_invitations': 'Não há convites abertos.',
   'team.remove': 'Remover',
@@ -304,6 +309,7 @@ export const PT: Messages = {
   'problem.limit_reached.testers':
     'Este aplicativo tem {max, number} testadores e convites abertos. Não é possível ter mais.',
   'problem.limit_reached': 'Você tem {max, number} convites abertos. Não é possível ter mais.',
+  'problem.email_invalid': 'Deve ser um endereço de e-mail.',
   'problem.link_invalid': 'Deve ser uma URL https.',
   'problem.list_too_long': 'No máximo {max, number}.',
   'problem.logo_invalid.svg': 'SVG não é aceito. Converta a imagem para PNG ou WebP.',

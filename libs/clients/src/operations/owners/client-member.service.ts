@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { IsIn, IsString } from 'class-validator';
+import { IsIn, IsOptional, IsString } from 'class-validator';
+import { isEmailAddress } from '#oauth/links.js';
 import { refused } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Actor, Change, OwnerActor } from '#operations/audit-trail.js';
 import { type Input, validated } from '#operations/validate.js';
-import { problem } from '#platform/validation/problem.js';
+import { problem, reports } from '#platform/validation/problem.js';
+import { Satisfies } from '#platform/validation/validate.js';
 import { isUserId } from '#users/user.js';
 import { UserStore } from '#users/user.store.js';
 import { unknownUser } from '#users/operations/user.dto.js';
@@ -29,14 +31,20 @@ export class MemberInvitationDto {
   @IsIn(MEMBER_KINDS)
   @IsString()
   kind: MemberKind = 'tester';
+
+  /** Receives the link by mail. Null returns the link. */
+  @Satisfies(isEmailAddress, reports('email_invalid'))
+  @IsString()
+  @IsOptional()
+  email: string | null = null;
 }
 
 export interface NewInvitation {
   readonly id: string;
   readonly client_id: string;
   readonly kind: MemberKind;
-  /** Secret part of the link, which is never stored. */
-  readonly token: string;
+  /** Secret part of the link, which is never stored; null if the link is sent by mail. */
+  readonly token: string | null;
   readonly expires_at: string;
 }
 
@@ -139,9 +147,9 @@ export class ClientMemberService {
     clientId: string,
     input: Input<MemberInvitationDto>,
   ): Promise<Change<NewInvitation>> {
-    const { kind } = validated(MemberInvitationDto, input);
+    const { kind, email } = validated(MemberInvitationDto, input);
     const token = randomBytes(32);
-    const invitation = await unlessRefused(this.members.invite(clientId, actor.userId, kind, token));
+    const invitation = await unlessRefused(this.members.invite(clientId, actor.userId, kind, token, email));
     if (!invitation) throw unknownClient(clientId);
     const { id, expiresAt } = invitation;
     return {
@@ -149,7 +157,7 @@ export class ClientMemberService {
         id,
         client_id: clientId,
         kind,
-        token: token.toString('base64url'),
+        token: email === null ? token.toString('base64url') : null,
         expires_at: expiresAt.toISOString(),
       },
       announced: this.record(actor, 'invited', clientId, { kind, invitation: id }),

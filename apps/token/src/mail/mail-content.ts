@@ -1,0 +1,119 @@
+import { createHmac } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { KeyRing } from '#keys/key-ring.js';
+import type { Mail, MailValues, OpenRequests } from '#mail/mail.store.js';
+import type { MailKind } from '#mail/mail.entity.js';
+import type { MailRequest } from '#messaging/contract.js';
+import { LOCALES } from '#oauth/locale.js';
+import { type Catalogues, CatalogueTranslator, chooseLocale } from '#ui/i18n.js';
+import { TokenConfiguration } from '../token.configuration.js';
+import { AR } from './i18n/ar.js';
+import { DE } from './i18n/de.js';
+import { EN, type MailMessageId } from './i18n/en.js';
+import { ES } from './i18n/es.js';
+import { FR } from './i18n/fr.js';
+import { JA } from './i18n/ja.js';
+import { PT } from './i18n/pt.js';
+
+export const MESSAGES: Catalogues<MailMessageId> = { en: EN, de: DE, fr: FR, es: ES, pt: PT, ja: JA, ar: AR };
+
+const MAX_NAME = 60;
+const HOUR_MS = 3_600_000;
+
+type OwnerKind = Exclude<MailKind, 'invitation' | 'digest'>;
+
+/** Composes mails as plain text, in the language of the user. */
+@Injectable()
+export class MailContent {
+  constructor(
+    private readonly configuration: TokenConfiguration,
+    private readonly keys: KeyRing,
+  ) {}
+
+  /** @returns token of the link, the same in each attempt while the signing key is the same */
+  invitationToken(invitationId: string): Buffer {
+    return createHmac('sha256', this.keys.invitationKey).update(invitationId).digest();
+  }
+
+  toUser(mail: Mail, values: MailValues): MailRequest {
+    const locale = chooseLocale({ setting: values.locale });
+    const translator = new CatalogueTranslator(MESSAGES, locale);
+    const { PRODUCT_NAME: product, DEVELOPERS_URL: portal } = this.configuration;
+    const application = shownName(values.application);
+    const date = values.expiresAt === null ? '' : translator.date(values.expiresAt, values.timeZone);
+    const shown = { product, application, date, inviter: inviterOf(values) };
+    const text = (id: MailMessageId) => translator.text(id, shown);
+    const { kind } = mail;
+    const page = new URL(pathOf(mail), portal);
+    const [subject, ...paragraphs] =
+      kind === 'invitation'
+        ? [
+            text('invitation.subject'),
+            text(`invitation.${values.role ?? 'tester'}`),
+            `${portal}/invitation?token=${this.invitationToken(mail.about ?? '').toString('base64url')}`,
+            text('invitation.note'),
+          ]
+        : [
+            text(`${kind as OwnerKind}.subject`),
+            text(`${kind as OwnerKind}.text`),
+            page.href,
+            text('owner.note'),
+          ];
+    return {
+      id: mail.id,
+      kind,
+      to: values.email,
+      language: locale,
+      subject,
+      text: `${paragraphs.join('\n\n')}\n`,
+    };
+  }
+
+  /** The digest is in English, like the console. */
+  toOperator(mail: Mail, { count, oldest }: OpenRequests, now: number): MailRequest {
+    const { OPERATOR_MAIL, CONSOLE_URL, PRODUCT_NAME } = this.configuration;
+    const noun = count === 1 ? 'open request' : 'open requests';
+    const lines = oldest.map(
+      ({ name, submittedAt }) => `- “${shownName(name)}”: ${ageOf(now - submittedAt.getTime())}`,
+    );
+    if (count > oldest.length) lines.push(`- and ${count - oldest.length} more`);
+    const where = CONSOLE_URL === '' ? 'Review them with: operator request list' : `${CONSOLE_URL}/requests`;
+    return {
+      id: mail.id,
+      kind: mail.kind,
+      to: OPERATOR_MAIL,
+      language: LOCALES[0],
+      subject: `${PRODUCT_NAME}: ${count} ${noun} of owners of applications`,
+      text: `${count} ${noun}, oldest first:\n\n${lines.join('\n')}\n\n${where}\n`,
+    };
+  }
+}
+
+function pathOf({ kind, clientId, about }: Mail): string {
+  if (kind === 'question' || kind === 'approved' || kind === 'rejected') return `/requests/${about}`;
+  return `/applications/${encodeURIComponent(clientId ?? '')}`;
+}
+
+function inviterOf({ inviter, inviterEmail }: MailValues): string {
+  const name = `“${shownName(inviter ?? '')}”`;
+  return inviterEmail === null ? name : `${name} (${inviterEmail})`;
+}
+
+function ageOf(ms: number): string {
+  const hours = Math.floor(ms / HOUR_MS);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`;
+}
+
+/**
+ * Text that a stranger chose, as one short line. Mail programs turn what looks like an address or URL into a link, so
+ * spaces separate its parts.
+ */
+export function shownName(name: string): string {
+  const line = name
+    .replaceAll(/[\p{C}\p{Z}\s]+/gu, ' ')
+    .replaceAll(/[“”„"«»]/g, "'")
+    .replaceAll(/([.。．｡:@/\\])(?=\S)/g, '$1 ')
+    .trim();
+  const letters = Array.from(line);
+  return letters.length > MAX_NAME ? `${letters.slice(0, MAX_NAME - 1).join('')}…` : line;
+}
