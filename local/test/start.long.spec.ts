@@ -1,7 +1,8 @@
-import { access, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { access, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
 import { type SeenProcess, survivorsOf } from '#test/support/process-tree.js';
+import { until } from '#test/support/until.js';
 import { isolatedEnvironment, type Run, StartedProduct } from '#test/end-to-end/started-product.js';
 
 const WITHIN = 60_000;
@@ -89,6 +90,19 @@ describe('npm start', () => {
     }
     const ports = [run.database_url, run.redis_url, run.nats_url].map((url) => new URL(url).port);
     for (const standard of ['5432', '6379', '4222']) expect(ports).not.toContain(standard);
+  });
+
+  it('writes mails to a folder that only its owner can read', async () => {
+    const folder = join(env['LOCAL_DIR'] ?? '', 'mail');
+    expect(product.output).toContain('one file for each mail');
+    await until('the list of open requests', WITHIN, async () => (await readdir(folder)).length > 0);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    const [file = ''] = await readdir(folder);
+    expect(file).toMatch(/^digest-[\w-]+\.txt$/);
+    expect((await stat(join(folder, file))).mode & 0o777).toBe(0o600);
+    expect(await readFile(join(folder, file), 'utf8')).toMatch(
+      /^To: ada@example[.]com\nSubject: .*1 open request/,
+    );
   });
 
   it('serves its metadata and Redis at the announced addresses', async () => {

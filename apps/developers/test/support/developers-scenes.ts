@@ -124,6 +124,7 @@ export async function openDevelopersScenes() {
     },
     team: at(`/applications/${id}/team`),
     invited: pressed(`/applications/${id}/team`, 'Invite a tester'),
+    'invited by mail': pressed(`/applications/${id}/team`, 'Invite a tester', { email: 'grace@example.com' }),
     removal: at(`/applications/${id}/team/tester/${tester}/remove`),
     invitation: at('/invitation/accept'),
     history: at(`/applications/${live}/history`),

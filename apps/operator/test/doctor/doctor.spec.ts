@@ -287,7 +287,7 @@ describe('operator doctor', () => {
       await once(server.listen(0, '127.0.0.1'), 'listening');
       return (server.address() as AddressInfo).port;
     };
-    const OTHERS = ['processes', 'keys', 'postgresql', 'redis', 'nats', 'audit', 'events', 'clients'];
+    const OTHERS = ['processes', 'keys', 'postgresql', 'redis', 'nats', 'audit', 'events', 'mail', 'clients'];
     const examine = async (settings: Record<string, string>) => {
       const { stdout } = await doctor(['--json', '--skip', ...OTHERS], settings);
       return JSON.parse(stdout) as Report;
@@ -445,7 +445,7 @@ describe('operator doctor', () => {
     const { stdout, code } = await doctor(['--json'], { DATABASE_URL: databaseUrl });
     const found = JSON.parse(stdout) as Report;
     expect(code).toBe(4);
-    expect(problemsOf(found, 'not-examined')).toHaveLength(4);
+    expect(problemsOf(found, 'not-examined')).toHaveLength(5);
     expect(found.holding).toContain('metadata-wrong');
     expect(found.not_checked.map(({ check }) => check)).toContain('database-not-durable');
     expect(stdout).not.toContain('dbpassword');
