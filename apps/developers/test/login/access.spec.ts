@@ -157,6 +157,20 @@ it('every route that is not public leads an anonymous user to the login', async 
   }
 });
 
+it('every route that is not public is refused after 300 requests of a session in a minute', async () => {
+  const { browser, values } = await openApplication();
+  const { redis } = portal.fixture;
+  await portal.resetRateLimits();
+  await browser.get('/');
+  const [counter = ''] = await redis.keys('developers:rate:pages:*');
+  for (const route of Object.keys(RULES).filter((each) => RULES[each] !== 'public')) {
+    await redis.set(counter, 300, 'EX', 60);
+    const { status, headers } = await send(route, browser, values);
+    expect([route, status, Number(headers['retry-after'])]).toEqual([route, 429, expect.any(Number)]);
+  }
+  await portal.resetRateLimits();
+});
+
 it('every route that needs a recent login asks for it', async () => {
   const { browser, userId, values } = await openApplication();
   await portal.logIn(browser, userId, '/', { auth_time: Math.floor(Date.now() / 1000) - 601 });

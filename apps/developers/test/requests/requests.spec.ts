@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type DevelopersApp, REQUEST, startDevelopersApp } from '../support/start-developers-app.js';
 
 let portal: DevelopersApp;
@@ -6,7 +9,57 @@ beforeAll(async () => {
 });
 afterAll(() => portal.close());
 
+/** PNG of 20,000 × 20,000 pixels, as its header says. */
+const BOMB = Buffer.concat([
+  Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
+  Buffer.from('00004e2000004e200802000000', 'hex'),
+  Buffer.from('00000000', 'hex'),
+]);
+
 describe('a request', () => {
+  it.each([
+    [
+      'an SVG',
+      Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'),
+      'SVG is not possible',
+    ],
+    ['a script', Buffer.from('<script>alert(1)</script>'), 'not a complete PNG'],
+    ['an image with too many pixels', BOMB, 'not a complete PNG'],
+  ])('does not accept %s as a logo', async (_, file, text) => {
+    const { browser } = await portal.developer();
+    const content = { ...REQUEST, logo_data: file.toString('base64'), action: 'submit' };
+    const refused = await portal.postForm(browser, '/requests', content);
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(text)]);
+  });
+
+  it('is not accepted with a name, purpose or reason that a terminal or page could misread', async () => {
+    const { browser } = await portal.developer();
+    const bad = {
+      name: 'Rooms\u202Egnp.exe',
+      purpose: 'Rooms\u001B[2J',
+      'reason:profile:read': 'Names \u2066of users',
+      contacts: '"\u0007"@example.com',
+    };
+    const refused = await portal.postForm(browser, '/requests', { ...REQUEST, ...bad, action: 'submit' });
+    expect(refused.status).toBe(400);
+    for (const field of Object.keys(bad)) expect(refused.text).toContain(`id="${field}-problem"`);
+  });
+
+  it('makes the portal fetch nothing from the addresses in it', async () => {
+    const connections: unknown[] = [];
+    const server = createServer().on('connection', (socket) => connections.push(socket.destroy()));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { browser } = await portal.developer();
+    const fields = { clientUri: url, policyUri: `${url}/privacy`, termsUri: `${url}/terms`, contacts: url };
+    const id = await portal.application(browser, { ...fields, redirectUris: `${url}/callback` });
+    for (const page of ['', '/change', '/history', '/integrate'])
+      expect((await browser.get(`/applications/${id}${page}`)).status).toBe(200);
+    expect(connections).toEqual([]);
+    server.close();
+  });
+
   it('shows an empty form', async () => {
     const { browser } = await portal.developer();
     const page = await browser.get('/requests/new');
