@@ -25,7 +25,7 @@ export async function fillOwners(
   { clients, events }: Trail,
   owner: number,
 ): Promise<void> {
-  const { sql } = fixture;
+  const sql = (text: string, values: unknown[] = []) => fixture.sql(text, values);
   await sql('BEGIN');
   // Skips triggers and foreign keys, which are slow for many rows.
   await sql(`SET LOCAL session_replication_role = 'replica'`);

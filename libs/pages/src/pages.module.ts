@@ -1,5 +1,6 @@
 import { type DynamicModule, Module, type Type } from '@nestjs/common';
 import { CopyScriptController, IconController } from './assets.controller.js';
+import { BrowserLoginService } from './browser-login.service.js';
 import { BrowserCookie, SessionCookie } from './cookies.js';
 import { FormCheck } from './form-check.js';
 import { IdempotencyService } from './idempotency.service.js';
@@ -13,6 +14,7 @@ import { SessionStore } from './session.store.js';
 
 const SHARED = [
   BrowserCookie,
+  BrowserLoginService,
   FormCheck,
   IdempotencyService,
   KeptFormsService,

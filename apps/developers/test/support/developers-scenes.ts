@@ -38,6 +38,9 @@ export async function openDevelopersScenes() {
   const tester = await portal.fixture.user();
   await sql('INSERT INTO client_testers (client_id, user_id) VALUES ($1, $2)', [id, tester]);
   await portal.postForm(browser, `/applications/${id}/invitations`, { kind: 'owner' });
+  const colleague = await portal.developer();
+  const tested = await portal.application(colleague.browser);
+  await sql('INSERT INTO client_testers (client_id, user_id) VALUES ($1, $2)', [tested, userId]);
   const requests = (await sql(
     `SELECT id, client_id AS "clientId", status FROM client_requests WHERE user_id = $1`,
     [userId],
@@ -127,6 +130,7 @@ export async function openDevelopersScenes() {
     'invited by mail': pressed(`/applications/${id}/team`, 'Invite a tester', { email: 'grace@example.com' }),
     removal: at(`/applications/${id}/team/tester/${tester}/remove`),
     invitation: at('/invitation/accept'),
+    'end of a test': at(`/tests/${tested}/leave`),
     history: at(`/applications/${live}/history`),
     change: at(`/applications/${live}/change`),
     difference: pressed(`/applications/${live}/change`, 'Review the change', { name: 'Hall Finder' }),
