@@ -1,7 +1,6 @@
-import { Any, type DataSource, type EntityManager, IsNull } from 'typeorm';
+import type { DataSource, EntityManager } from 'typeorm';
 import type { RevocationCause } from '#oauth/revocation-cause.js';
 import { MAX_LIVE_GRANTS } from '../grant.js';
-import { GrantRecordEntity } from './grant-record.entity.js';
 
 export interface NewGrantRecord {
   id: string;
@@ -216,11 +215,12 @@ export async function revokeOwned(
   owner: GrantFilter,
   onBatch: (revoked: number) => void,
 ): Promise<void> {
-  let batch: { readonly revoked: number; readonly more: boolean };
-  do {
-    batch = await revokeSome(dataSource, owner);
+  let after: Position | null = FIRST;
+  while (after !== null) {
+    const batch: RevokedBatch = await revokeAfter(dataSource, owner, after);
     onBatch(batch.revoked);
-  } while (batch.more);
+    after = batch.next;
+  }
 }
 
 /** Revokes one batch, as `revokeOwned` does. @returns `more`: true if another call may find further grants */
@@ -228,27 +228,58 @@ export async function revokeSome(
   dataSource: DataSource,
   owner: GrantFilter,
 ): Promise<{ readonly revoked: number; readonly more: boolean }> {
-  const revoked = await dataSource.transaction(ISOLATION_LEVEL, (manager) => revokeBatch(manager, owner));
-  return { revoked, more: revoked === BATCH };
+  const { revoked, next } = await revokeAfter(dataSource, owner, FIRST);
+  return { revoked, more: next !== null };
 }
 
-/** Locks client, user and grants in the common lock order, and so waits for grants that are being recorded. */
-async function revokeBatch(manager: EntityManager, owner: GrantFilter): Promise<number> {
-  const { userId, clientId } = owner;
+/** Oldest grants come first, as in the indexes of live grants. */
+interface Position {
+  readonly createdAt: string;
+  readonly id: string;
+}
+
+const FIRST: Position = { createdAt: '-infinity', id: '' };
+
+interface RevokedBatch {
+  readonly revoked: number;
+  /** End of the batch; null if no further grants were found. */
+  readonly next: Position | null;
+}
+
+function revokeAfter(dataSource: DataSource, owner: GrantFilter, after: Position): Promise<RevokedBatch> {
+  return dataSource.transaction(ISOLATION_LEVEL, (manager) => revokeBatch(manager, owner, after));
+}
+
+/**
+ * Locks client, user and grants in the common lock order, and so waits for grants that are being recorded. Begins after
+ * the previous batch, because a search from the start would read the index entries of all revoked grants again.
+ */
+async function revokeBatch(
+  manager: EntityManager,
+  { userId, clientId }: GrantFilter,
+  after: Position,
+): Promise<RevokedBatch> {
   if (clientId !== undefined) await lockClient(manager, clientId);
   if (userId !== undefined) await lockUser(manager, userId);
-  const live = await manager.find(GrantRecordEntity, {
-    select: { id: true },
-    where: { ...ownedBy(owner), revokedAt: IsNull() },
-    order: { id: 'ASC' },
-    take: BATCH,
-    lock: { mode: 'for_no_key_update' },
-  });
-  const ids = live.map(({ id }) => id);
-  await manager.update(
-    GrantRecordEntity,
-    { id: Any(ids) },
-    { revokedAt: () => 'now()', revokedFor: 'operator' },
+  const values: unknown[] = [after.createdAt, after.id];
+  const owned = Object.entries({ client_id: clientId, user_id: userId }).flatMap(([column, value]) =>
+    value === undefined ? [] : [`AND ${column} = $${values.push(value)}`],
   );
-  return ids.length;
+  const [batch] = await manager.query<{ revoked: number; found: number; last: Position | null }[]>(
+    `WITH batch AS MATERIALIZED (
+       SELECT id, created_at FROM grants
+       WHERE revoked_at IS NULL ${owned.join(' ')} AND (created_at, id) > ($1::timestamptz, $2)
+       ORDER BY created_at, id LIMIT ${BATCH}
+     ), locked AS (
+       SELECT id FROM grants WHERE id IN (SELECT id FROM batch) AND revoked_at IS NULL ORDER BY id FOR NO KEY UPDATE
+     ), revoked AS (
+       UPDATE grants g SET revoked_at = now(), revoked_for = 'operator' FROM locked WHERE g.id = locked.id RETURNING g.id
+     )
+     SELECT (SELECT count(*)::integer FROM revoked) AS revoked, (SELECT count(*)::integer FROM batch) AS found, (
+       SELECT jsonb_build_object('createdAt', created_at, 'id', id) FROM batch ORDER BY created_at DESC, id DESC LIMIT 1
+     ) AS last`,
+    values,
+  );
+  const { revoked = 0, found = 0, last = null } = batch ?? {};
+  return { revoked, next: found === BATCH ? last : null };
 }

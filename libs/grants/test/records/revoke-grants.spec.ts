@@ -1,4 +1,5 @@
 import { databaseDataSource, requestLimits } from '#database/data-source.js';
+import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { PATIENT_MS } from '#test/support/app-settings.js';
 import { blocked } from '#test/support/until.js';
@@ -255,5 +256,38 @@ describe('the list of revocations to apply', () => {
     await fixture.grants.markApplied([id, 'x'.repeat(43)]);
     expect(await fixture.isRevoked(id)).toBe(false);
     expect(await within(HOUR)).toEqual([]);
+  });
+});
+
+describe('the revocation of a client’s grants', () => {
+  const fixture = useGrants();
+
+  it('continues each batch after the last, and reads only the grants of the batch', async () => {
+    const { database, userId, clientId, otherClientId } = fixture;
+    await database.dataSource.query(
+      `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime, created_at)
+       SELECT rpad(md5('client' || i), 43, 'x'), $1, CASE WHEN i <= $4 THEN $2 ELSE $3 END, '', '',
+              now() + interval '1 day', interval '1 day', now() - (i % 100) * interval '1 second'
+       FROM generate_series(1, $4::integer * 2) i`,
+      [userId, clientId, otherClientId, MANY],
+    );
+    await database.dataSource.query('ANALYZE grants');
+    const administration = new GrantAdministrationStore(database.dataSource);
+    const batches: number[] = [];
+    const revoke = () => administration.revoke({ clientId }, (revoked) => batches.push(revoked));
+    const statements = await database.statementsWithValuesOf(revoke);
+    expect(batches).toEqual([5_000, 5_000, 2_000]);
+    const searches = statements.filter(({ text }) => text.includes('LIMIT'));
+    for (const { text, values } of searches.slice(1)) {
+      const plan = await database.dataSource.query<{ 'QUERY PLAN': string }[]>(`EXPLAIN ${text}`, values);
+      expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toMatch(
+        /on grants_client(?:_newest)?\b.*\n.*Index Cond: .*created_at|using grants_client(?:_newest)? on.*\n.*Index Cond: .*created_at/,
+      );
+    }
+    const [left] = await database.dataSource.query<{ live: number }[]>(
+      'SELECT count(*)::integer AS live FROM grants WHERE revoked_at IS NULL AND client_id = $1',
+      [otherClientId],
+    );
+    expect(left?.live).toBeGreaterThanOrEqual(MANY);
   });
 });

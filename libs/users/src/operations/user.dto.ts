@@ -1,4 +1,4 @@
-import { IsBoolean, IsIn, IsString, Length, Matches, ValidateIf } from 'class-validator';
+import { IsBoolean, IsIn, IsString, Matches, ValidateIf } from 'class-validator';
 import { LOCALES } from '#oauth/locale.js';
 import { isEmailAddress } from '#oauth/links.js';
 import { problem, reports } from '#platform/validation/problem.js';
@@ -110,7 +110,7 @@ export class UserImportDto {
   @IsString()
   format: 'csv' | 'jsonl';
 
-  @Length(1, 255, reports('issuer_invalid', { max: 255 }))
+  @Matches(/^[^\p{Cc}\p{Cs}]{1,255}$/u, reports('issuer_invalid', { max: 255 }))
   @IsString()
   @MayBeAbsent()
   issuer?: string;
