@@ -3,7 +3,7 @@
 import asyncHooks, { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { takeCoverage } from 'node:v8';
+import { setFlagsFromString, takeCoverage } from 'node:v8';
 import circus from 'jest-circus/runner';
 // Imported before any entry point of Nest, because `@nestjs/common/internal` does not import it.
 import 'reflect-metadata';
@@ -14,11 +14,16 @@ process.setSourceMapsEnabled(true);
 
 const require = createRequire(import.meta.url);
 
+/** 16 times V8's default of Node 20. */
+const OPTIMIZE_LATER = '--interrupt-budget=1056000';
+
 export default async function runSuite(globalConfig, config, environment, runtime, testPath, send) {
   // Removes the stack formatter that Jest installs for each suite, because it prevents Node's source maps.
   delete Error.prepareStackTrace;
+  const isLong = testPath.endsWith('.long.spec.ts');
+  // Suites without measurements spend a fifth of their CPU time on optimizing functions that rarely run again.
+  if (!isLong) setFlagsFromString(OPTIMIZE_LATER);
   try {
-    const isLong = testPath.endsWith('.long.spec.ts');
     return await circus.default(
       isLong ? { ...globalConfig, testTimeout: 4 * globalConfig.testTimeout } : globalConfig,
       config,

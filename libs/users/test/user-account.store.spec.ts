@@ -4,7 +4,7 @@ import { UserStore } from '#users/user.store.js';
 import { blocked } from '#test/support/until.js';
 import { useGrants } from '../../grants/test/records/use-grants.js';
 
-const ROUNDS = 40;
+const ROUNDS = 15;
 
 const fixture = useGrants();
 let accounts: UserAccountStore;

@@ -150,7 +150,7 @@ describe('the limiter of live grants per user and client', () => {
           }
         },
       ),
-      { numRuns: 15 },
+      { numRuns: 8 },
     );
   });
 
