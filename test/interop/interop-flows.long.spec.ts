@@ -4,19 +4,19 @@ import { ClientStore } from '#clients/client.store.js';
 import { allow, type RunningProduct, startProduct, withStores } from '../end-to-end/running-product.js';
 import { Browser } from '../support/browser.js';
 
+let shared: RunningProduct;
+
+beforeAll(async () => {
+  shared = await startProduct();
+});
+
+afterAll(() => shared.close());
+
 describe('interop par', () => {
-  let product: RunningProduct;
-
-  beforeAll(async () => {
-    product = await startProduct();
-  });
-
-  afterAll(() => product.close());
-
   async function configured(
     authentication: (secret: string) => openid.ClientAuth,
   ): Promise<openid.Configuration> {
-    const { base_url, client } = product.run;
+    const { base_url, client } = shared.run;
     return openid.discovery(new URL(base_url), client.client_id, {}, authentication(client.client_secret), {
       algorithm: 'oauth2',
       execute: [openid.allowInsecureRequests],
@@ -30,7 +30,7 @@ describe('interop par', () => {
     ])(
       'pushes requests with %s and PKCE to the endpoint in the metadata',
       async (_method, authentication) => {
-        const { run } = product;
+        const { run } = shared;
         const configuration = await configured(authentication);
         const verifier = openid.randomPKCECodeVerifier();
         const state = openid.randomState();
@@ -67,14 +67,99 @@ describe('interop par', () => {
   });
 });
 
+describe('interop device', () => {
+  let clientId: string;
+
+  beforeAll(async () => {
+    ({ clientId } = await withStores(shared.databaseUrl, (stores) =>
+      stores.get(ClientStore).create({
+        name: 'Room display',
+        type: 'public',
+        scopes: ['profile:read', 'openid'],
+        redirectUris: [],
+        rules: { deviceGrant: true },
+      }),
+    ));
+  });
+
+  async function decide(link: string, decision: 'allow' | 'deny'): Promise<void> {
+    const { email, password } = shared.run.user;
+    const phone = new Browser(shared.run.auth_url);
+    const login = await phone.open(link);
+    const opened = await phone.follow(
+      await phone.submit(login, { username: email, password }, '/auth/login'),
+    );
+    const consent = await phone.submit(opened, {}, '/auth/device');
+    expect((await phone.submit(consent, { decision }, '/auth/device/decision')).status).toBe(303);
+  }
+
+  describe('openid-client with a device (RFC 8628)', () => {
+    /** Shorter than the interval of the service, because the user has decided before the first poll. */
+    const SECONDS = 1;
+
+    const configured = () =>
+      openid.discovery(new URL(shared.run.base_url), clientId, {}, openid.None(), {
+        algorithm: 'oauth2',
+        execute: [openid.allowInsecureRequests],
+      });
+
+    it.each(['without', 'with'])('gets tokens %s DPoP', async (dpop) => {
+      const { run } = shared;
+      const configuration = await configured();
+      const DPoP = openid.getDPoPHandle(configuration, await openid.randomDPoPKeyPair());
+      const options = dpop === 'with' ? { DPoP } : {};
+      const started = await openid.initiateDeviceAuthorization(configuration, {
+        scope: 'openid profile:read',
+      });
+      await decide(started.verification_uri_complete ?? '', 'allow');
+      const tokens = await openid.pollDeviceAuthorizationGrant(
+        configuration,
+        { ...started, interval: SECONDS },
+        undefined,
+        options,
+      );
+      expect(tokens).toMatchObject({
+        token_type: dpop === 'with' ? 'dpop' : 'bearer',
+        scope: 'openid profile:read',
+      });
+      expect(tokens.claims()).toMatchObject({ sub: expect.any(String), auth_time: expect.any(Number) });
+      const refreshed = await openid.refreshTokenGrant(
+        configuration,
+        tokens.refresh_token ?? '',
+        {},
+        options,
+      );
+      const answer = await openid.fetchProtectedResource(
+        configuration,
+        refreshed.access_token,
+        new URL(`${run.api_url}/v2/me`),
+        'GET',
+        null,
+        new Headers(),
+        options,
+      );
+      expect(await answer.json()).toMatchObject({ data: { email: run.user.email } });
+    });
+
+    it('reports that the user has denied access', async () => {
+      const configuration = await configured();
+      const started = await openid.initiateDeviceAuthorization(configuration, {});
+      await decide(started.verification_uri_complete ?? '', 'deny');
+      const polling = openid.pollDeviceAuthorizationGrant(configuration, { ...started, interval: SECONDS });
+      await expect(polling).rejects.toMatchObject({ error: 'access_denied' });
+    });
+  });
+});
+
+// These tests are last, because the second product replaces the passport strategy of the first one.
 describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with %s nonces', (DPOP_NONCE) => {
   let product: RunningProduct;
 
   beforeAll(async () => {
-    product = await startProduct({ DPOP_NONCE });
+    product = DPOP_NONCE === 'optional' ? shared : await startProduct({ DPOP_NONCE });
   });
 
-  afterAll(() => product.close());
+  afterAll(() => (product === shared ? undefined : product.close()));
 
   const meUrl = () => new URL(`${product.run.api_url}/v2/me`);
 
@@ -190,87 +275,5 @@ describe.each(['optional', 'required'] as const)('DPoP (RFC 9449) with %s nonces
       );
       expect(await answer.json()).toMatchObject({ data: { email: run.user.email } });
     }
-  });
-});
-
-describe('interop device', () => {
-  let product: RunningProduct;
-  let clientId: string;
-
-  beforeAll(async () => {
-    product = await startProduct();
-    ({ clientId } = await withStores(product.databaseUrl, (stores) =>
-      stores.get(ClientStore).create({
-        name: 'Room display',
-        type: 'public',
-        scopes: ['profile:read', 'openid'],
-        redirectUris: [],
-        rules: { deviceGrant: true },
-      }),
-    ));
-  });
-
-  afterAll(() => product.close());
-
-  async function decide(link: string, decision: 'allow' | 'deny'): Promise<void> {
-    const { email, password } = product.run.user;
-    const phone = new Browser(product.run.auth_url);
-    const login = await phone.open(link);
-    const opened = await phone.follow(
-      await phone.submit(login, { username: email, password }, '/auth/login'),
-    );
-    const consent = await phone.submit(opened, {}, '/auth/device');
-    expect((await phone.submit(consent, { decision }, '/auth/device/decision')).status).toBe(303);
-  }
-
-  describe('openid-client with a device (RFC 8628)', () => {
-    const configured = () =>
-      openid.discovery(new URL(product.run.base_url), clientId, {}, openid.None(), {
-        algorithm: 'oauth2',
-        execute: [openid.allowInsecureRequests],
-      });
-
-    it.each(['without', 'with'])('gets tokens %s DPoP', async (dpop) => {
-      const { run } = product;
-      const configuration = await configured();
-      const DPoP = openid.getDPoPHandle(configuration, await openid.randomDPoPKeyPair());
-      const options = dpop === 'with' ? { DPoP } : {};
-      const started = await openid.initiateDeviceAuthorization(configuration, {
-        scope: 'openid profile:read',
-      });
-      const polling = openid.pollDeviceAuthorizationGrant(configuration, started, undefined, options);
-      await decide(started.verification_uri_complete ?? '', 'allow');
-      const tokens = await polling;
-      expect(tokens).toMatchObject({
-        token_type: dpop === 'with' ? 'dpop' : 'bearer',
-        scope: 'openid profile:read',
-      });
-      expect(tokens.claims()).toMatchObject({ sub: expect.any(String), auth_time: expect.any(Number) });
-      const refreshed = await openid.refreshTokenGrant(
-        configuration,
-        tokens.refresh_token ?? '',
-        {},
-        options,
-      );
-      const answer = await openid.fetchProtectedResource(
-        configuration,
-        refreshed.access_token,
-        new URL(`${run.api_url}/v2/me`),
-        'GET',
-        null,
-        new Headers(),
-        options,
-      );
-      expect(await answer.json()).toMatchObject({ data: { email: run.user.email } });
-    });
-
-    it('reports that the user has denied access', async () => {
-      const configuration = await configured();
-      const started = await openid.initiateDeviceAuthorization(configuration, {});
-      const polling = openid.pollDeviceAuthorizationGrant(configuration, started);
-      const refused = expect(polling).rejects.toMatchObject({ error: 'access_denied' });
-      await decide(started.verification_uri_complete ?? '', 'deny');
-      await refused;
-    });
   });
 });

@@ -6,6 +6,7 @@ import { problemsOf } from './scenes/accessibility.js';
 import type { Scene } from './scenes/scene.js';
 import { SCENES } from './scenes/scenes.js';
 import { openTab, spaceText, type Tab, zoomText } from './scenes/focus-path.js';
+import type { SceneFixture } from './scenes/scene-fixture.js';
 import { chromium, fixture, useSceneFixture } from './scenes/use-scene-fixture.js';
 
 const WIDTH = 320;
@@ -25,6 +26,48 @@ async function problemsAtEverySize(page: Page): Promise<string[]> {
   await page.setViewportSize({ width: WIDTH, height: 640 });
   return violations;
 }
+
+const MAX_BYTES = 30_000;
+
+interface Loaded {
+  readonly url: string;
+  /** Encoded size including headers. */
+  bytes: number;
+}
+
+async function watch(page: Page): Promise<() => Promise<Loaded[]>> {
+  const cdp = await page.context().newCDPSession(page);
+  let loaded = new Map<string, Loaded>();
+  cdp.on('Network.requestWillBeSent', ({ requestId, loaderId, request, redirectResponse }) => {
+    // The request of a document and its loader have the same id.
+    if (requestId === loaderId && !redirectResponse) loaded = new Map();
+    loaded.set(requestId, { url: request.url, bytes: 0 });
+  });
+  cdp.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
+    const resource = loaded.get(requestId);
+    if (resource) resource.bytes = encodedDataLength;
+  });
+  await cdp.send('Network.enable');
+  await cdp.send('Network.setCacheDisabled', { cacheDisabled: true });
+  return async () => {
+    await page.waitForLoadState('load');
+    const unfinished = () => [...loaded.values()].some(({ bytes }) => bytes === 0);
+    while (unfinished()) await new Promise((resolve) => cdp.once('Network.loadingFinished', resolve));
+    return [...loaded.values()];
+  };
+}
+
+/** Two pages that the test renders, and the error reference, which is for developers. */
+const UNWEIGHED = ['revoke-unfinished', 'error-with-details', 'error-guide'];
+
+const ERRORS: readonly Scene[] = [
+  ['error-client', '/auth/oauth2/authorize?client_id=sc_unknown'],
+  ['error-not-found', '/auth/nothing'],
+].map(([name = '', path = '']) => ({
+  name,
+  visitor: () => null,
+  open: (page: Page, { app }: SceneFixture) => page.goto(app.url + path),
+}));
 
 useSceneFixture();
 
@@ -49,12 +92,39 @@ describe.each(LOCALES)('in %s', (locale) => {
     return violations.map((problem) => `${scene.name}: ${problem}`);
   }
 
-  it('every page fits 320 pixels, has large targets, and shows its state in the title', async () => {
-    const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
+  describe('every page', () => {
     const violations: string[] = [];
-    for (const scene of SCENES) violations.push(...(await inspect(tab, scene)));
-    expect(violations).toEqual([]);
-    await tab.close();
+    const weights = new Map<string, number>();
+    const foreign: string[] = [];
+
+    // The tests share the visits, which take most of the time.
+    beforeAll(async () => {
+      const tab = await openTab(locale, { viewport: { width: WIDTH, height: 640 } });
+      const loaded = await watch(tab.page);
+      for (const scene of [...SCENES, ...ERRORS]) {
+        if (ERRORS.includes(scene)) await tab.play(scene);
+        else violations.push(...(await inspect(tab, scene)));
+        if (UNWEIGHED.includes(scene.name)) continue;
+        const all = await loaded();
+        weights.set(
+          scene.name,
+          all.reduce((sum, { bytes }) => sum + bytes, 0),
+        );
+        foreign.push(...all.map(({ url }) => url).filter((url) => new URL(url).origin !== fixture.app.url));
+      }
+      await tab.close();
+    });
+
+    it('fits 320 pixels, has large targets, and shows its state in the title', () => {
+      expect(violations).toEqual([]);
+    });
+
+    it('and its resources total less than 30 KB and come from this site', () => {
+      expect([...weights].filter(([, bytes]) => bytes >= MAX_BYTES)).toEqual([]);
+      expect(foreign).toEqual([]);
+      // The inline style alone is larger than 4 KB.
+      expect(Math.min(...weights.values())).toBeGreaterThan(4_000);
+    });
   });
 
   it('every error page fits 320 pixels, has large targets, and has a unique title', async () => {
@@ -90,5 +160,23 @@ it('the layout check reports defects', async () => {
     expect.stringContaining('sticks out: INPUT'),
     expect.stringContaining('headings: 3'),
   ]);
+  await context.close();
+});
+
+it('the first paint needs one request, because the page contains its style', async () => {
+  const { app, request, clients, people } = fixture;
+  const context = await fixture.visit(chromium, people.ada, { locale: 'en' });
+  const page = await context.newPage();
+  await context.route('**/*', (route) =>
+    route.request().resourceType() === 'document' ? route.continue() : new Promise(() => undefined),
+  );
+  for (const address of [request(clients.calendar, 'profile:read'), `${app.url}/auth/login`]) {
+    await page.goto(address, { waitUntil: 'commit' });
+    await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0);
+    expect(await page.locator('main').evaluate((main) => getComputedStyle(main).borderTopStyle)).toBe(
+      'solid',
+    );
+    await context.clearCookies();
+  }
   await context.close();
 });

@@ -34,6 +34,7 @@ async function playHistory(environment: HistoryEnvironment, { grants, rounds }: 
 }
 
 // A failure prints its seed. SEED=… repeats the histories of a seed sequentially and shrinks the failing history.
+// HISTORIES=… plays more of them.
 const SEED = process.env['SEED'];
 const FIRST_SEED = Number(SEED ?? Math.floor(Math.random() * 2 ** 31));
 const LANES = SEED === undefined ? 12 : 1;
@@ -57,7 +58,7 @@ async function playMany(environment: HistoryEnvironment, count: number): Promise
 }
 
 describe('concurrent histories with data losses in Redis', () => {
-  const COUNT = 10_000;
+  const COUNT = Number(process.env['HISTORIES'] ?? 2_500);
   let fixture: HistoryFixture;
 
   beforeAll(async () => {
