@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { DEADLINE_MS } from './target.js';
+import { weighted } from './values.js';
 import type { Piece, Transmission } from './wire.js';
 
 export type Distortion =
@@ -95,51 +96,45 @@ const REPLACEMENTS = [
 
 const position = fc.nat(3_000);
 const edit: fc.Arbitrary<Edit> = fc.record({
-  do: fc.constantFrom('flip' as const, 'insert' as const, 'delete' as const, 'duplicate' as const),
+  do: fc.constantFrom('flip', 'insert', 'delete', 'duplicate'),
   at: position,
   byte: fc.oneof(fc.constantFrom(0, 9, 10, 11, 13, 32, 58, 127, 128, 255), fc.nat(255)),
 });
 
-export const distortion: fc.Arbitrary<Distortion> = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({
+export const distortion: fc.Arbitrary<Distortion> = weighted(
+  [
+    4,
+    fc.record({
       split: fc.array(position, { minLength: 1, maxLength: 8 }),
       pause: fc.constantFrom(0, 1, 20),
     }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ trickle: fc.constantFrom(1, 7), every: fc.constantFrom(5, 250, 900) }),
-  },
-  { weight: 3, arbitrary: fc.record({ pipeline: fc.integer({ min: 2, max: 20 }) }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      truncate: fc.oneof(
-        { weight: 1, arbitrary: fc.constant('wait' as const) },
-        { weight: 6, arbitrary: fc.constantFrom('half-close' as const, 'reset' as const) },
-      ),
+  ],
+  [1, fc.record({ trickle: fc.constantFrom(1, 7), every: fc.constantFrom(5, 250, 900) })],
+  [3, fc.record({ pipeline: fc.integer({ min: 2, max: 20 }) })],
+  [
+    4,
+    fc.record({
+      truncate: weighted([1, fc.constant('wait')], [6, fc.constantFrom('half-close', 'reset')]),
       at: position,
     }),
-  },
-  { weight: 6, arbitrary: fc.record({ edits: fc.array(edit, { minLength: 1, maxLength: 5 }) }) },
-  { weight: 4, arbitrary: fc.record({ framing: fc.constantFrom(...FRAMINGS) }) },
-  { weight: 3, arbitrary: fc.record({ chunks: fc.constantFrom(...CHUNKS) }) },
-  {
-    weight: 3,
-    arbitrary: fc.record({
+  ],
+  [6, fc.record({ edits: fc.array(edit, { minLength: 1, maxLength: 5 }) })],
+  [4, fc.record({ framing: fc.constantFrom(...FRAMINGS) })],
+  [3, fc.record({ chunks: fc.constantFrom(...CHUNKS) })],
+  [
+    3,
+    fc.record({
       flood: fc.constantFrom('header lines', 'one header', 'request line', 'no line end', 'body', 'chunks'),
       size: fc.constantFrom(1_000, 15_000, 17_000, 66_000, 400_000),
     }) as fc.Arbitrary<Distortion>,
-  },
-  { weight: 3, arbitrary: fc.record({ replacement: fc.constantFrom(...REPLACEMENTS) }) },
-  {
-    weight: 1,
-    arbitrary: fc
+  ],
+  [3, fc.record({ replacement: fc.constantFrom(...REPLACEMENTS) })],
+  [
+    1,
+    fc
       .uint8Array({ minLength: 1, maxLength: 200 })
       .map((bytes) => ({ replacement: Buffer.from(bytes).toString('latin1') })),
-  },
+  ],
 );
 
 export interface Distorted {

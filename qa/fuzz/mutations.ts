@@ -12,6 +12,7 @@ import {
   type UnexpectedValue,
   unexpectedValue,
   valueOf,
+  weighted,
 } from './values.js';
 import type { KnownSecrets } from './leaks.js';
 
@@ -91,77 +92,52 @@ const METHODS = 'GET HEAD POST PUT PATCH DELETE OPTIONS TRACE CONNECT PROPFIND Q
 const at = fc.nat(70_000);
 const which = fc.nat(15);
 const headerName = fc.constantFrom(...HEADER_VALUES.keys());
-const place = fc.constantFrom('query' as const, 'body' as const);
+const place = fc.constantFrom('query', 'body');
 const bodyChanges = [...Object.keys(BODY_CHANGES), 'other format', 'chunked', 'none', 'one'] as BodyChange[];
 
-export const mutation: fc.Arbitrary<Mutation> = fc.oneof(
-  {
-    weight: 2,
-    arbitrary: fc.record({ parameter: which, do: fc.constantFrom('drop' as const, 'repeat' as const) }),
-  },
-  {
-    weight: 6,
-    arbitrary: fc.record({ parameter: which, do: fc.constant('set' as const), to: unexpectedValue }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ parameter: which, do: fc.constant('rename' as const), to: unexpectedName }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      parameter: which,
-      do: fc.constant('other credential' as const),
-      pick: fc.nat(99),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ add: place, name: unexpectedName, value: unexpectedValue }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      many: fc.constantFrom('query' as const, 'body' as const, 'headers' as const, 'cookies' as const),
+export const mutation: fc.Arbitrary<Mutation> = weighted(
+  [2, fc.record({ parameter: which, do: fc.constantFrom('drop', 'repeat') })],
+  [6, fc.record({ parameter: which, do: fc.constant('set'), to: unexpectedValue })],
+  [1, fc.record({ parameter: which, do: fc.constant('rename'), to: unexpectedName })],
+  [2, fc.record({ parameter: which, do: fc.constant('other credential'), pick: fc.nat(99) })],
+  [2, fc.record({ add: place, name: unexpectedName, value: unexpectedValue })],
+  [
+    1,
+    fc.record({
+      many: fc.constantFrom('query', 'body', 'headers', 'cookies'),
       count: fc.constantFrom(10, 100, 199, 201, 1_000, 3_000),
     }),
-  },
-  {
-    weight: 5,
-    arbitrary: headerName.chain((header) =>
+  ],
+  [
+    5,
+    headerName.chain((header) =>
       fc.record({
         header: fc.constant(header),
-        do: fc.constantFrom('set' as const, 'add' as const),
-        to: fc.oneof(
-          { weight: 4, arbitrary: fc.constantFrom(...(HEADER_VALUES.get(header) ?? [''])) },
-          { weight: 1, arbitrary: unexpectedValue },
-        ),
+        do: fc.constantFrom('set', 'add'),
+        to: weighted([4, fc.constantFrom(...(HEADER_VALUES.get(header) ?? ['']))], [1, unexpectedValue]),
       }),
     ),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      header: headerName,
-      do: fc.constantFrom('drop' as const, 'repeat' as const, 'fold' as const),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
+  ],
+  [2, fc.record({ header: headerName, do: fc.constantFrom('drop', 'repeat', 'fold') })],
+  [
+    1,
+    fc.record({
       // Excludes host headers, because the error page for a form opened at another host shows the host.
       header: headerName.filter((name) => !/host/i.test(name)),
-      do: fc.constant('other credential' as const),
+      do: fc.constant('other credential'),
       pick: fc.nat(99),
     }),
-  },
-  { weight: 3, arbitrary: fc.record({ body: fc.constantFrom(...bodyChanges), at }) },
-  { weight: 1, arbitrary: fc.record({ method: fc.constantFrom(...METHODS) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
+  ],
+  [3, fc.record({ body: fc.constantFrom(...bodyChanges), at })],
+  [1, fc.record({ method: fc.constantFrom(...METHODS) })],
+  [
+    2,
+    fc.record({
       path: fc.constantFrom('credential' as const, ...(Object.keys(PATH_CHANGES) as PathChange[])),
       at,
     }),
-  },
-  { weight: 1, arbitrary: fc.record({ proof: fc.nat(INVALID_PROOFS.length - 1) }) },
+  ],
+  [1, fc.record({ proof: fc.nat(INVALID_PROOFS.length - 1) })],
 );
 
 /** Mutates a request. Does nothing if the request lacks the part to mutate. */

@@ -15,7 +15,7 @@ import type { Actor } from './actor.js';
 import type { Finding } from './answer-oracle.js';
 import { traceIn } from './leaks.js';
 import type { Tally, Target } from './target.js';
-import { type UnexpectedValue, unexpectedName, unexpectedValue, valueOf } from './values.js';
+import { type UnexpectedValue, unexpectedName, unexpectedValue, valueOf, weighted } from './values.js';
 import type { TestEnvironment } from './test-environment.js';
 
 type Subject = keyof typeof SUBJECTS;
@@ -68,31 +68,24 @@ const FIELDS = [
 /** Message sizes in bytes, all of them below the server's limit (1 MiB). */
 const PADDED_SIZES = [1_000, 100_000, 800_000];
 
-const change: fc.Arbitrary<FieldChange> = fc.oneof(
-  { weight: 1, arbitrary: fc.record({ field: fc.constantFrom(...FIELDS) }) },
-  { weight: 5, arbitrary: fc.record({ field: fc.constantFrom(...FIELDS), to: unexpectedValue }) },
-  { weight: 1, arbitrary: fc.record({ field: unexpectedName, to: unexpectedValue }) },
+const change: fc.Arbitrary<FieldChange> = weighted(
+  [1, fc.record({ field: fc.constantFrom(...FIELDS) })],
+  [5, fc.record({ field: fc.constantFrom(...FIELDS), to: unexpectedValue })],
+  [1, fc.record({ field: unexpectedName, to: unexpectedValue })],
 );
 const never = fc.constant(undefined);
 
 const natsRecipe: fc.Arbitrary<NatsRecipe> = fc.record({
   subject: fc.constantFrom(...(Object.keys(SUBJECTS) as Subject[])),
-  changes: fc.oneof(
-    { weight: 1, arbitrary: fc.constant([]) },
-    { weight: 2, arbitrary: fc.array(change, { minLength: 1, maxLength: 3 }) },
+  changes: weighted([1, fc.constant([])], [2, fc.array(change, { minLength: 1, maxLength: 3 })]),
+  data: weighted([5, never], [1, unexpectedValue]),
+  id: weighted([6, fc.constant('valid')], [1, fc.constant('none')], [1, unexpectedValue]),
+  replacement: weighted(
+    [8, never],
+    [1, fc.constantFrom(...PAYLOADS)],
+    [1, fc.record({ bytes: fc.constantFrom(...PADDED_SIZES) })],
   ),
-  data: fc.oneof({ weight: 5, arbitrary: never }, { weight: 1, arbitrary: unexpectedValue }),
-  id: fc.oneof(
-    { weight: 6, arbitrary: fc.constant('valid' as const) },
-    { weight: 1, arbitrary: fc.constant('none' as const) },
-    { weight: 1, arbitrary: unexpectedValue },
-  ),
-  replacement: fc.oneof(
-    { weight: 8, arbitrary: never },
-    { weight: 1, arbitrary: fc.constantFrom(...PAYLOADS) },
-    { weight: 1, arbitrary: fc.record({ bytes: fc.constantFrom(...PADDED_SIZES) }) },
-  ),
-  reply: fc.oneof({ weight: 4, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
+  reply: weighted([4, fc.constant(true)], [1, fc.constant(false)]),
   headers: fc.array(
     fc.tuple(
       fc.constantFrom(REFERENCE_HEADER, 'traceparent', 'Nats-Service-Error', '__proto__', 'x'),

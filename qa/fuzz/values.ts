@@ -77,40 +77,33 @@ const NAMES = [
   ...list(`¦ ¦[¦]¦%¦\0¦é¦${MARKUP}¦\uD800¦.¦..`),
 ];
 
-export const unexpectedValue: fc.Arbitrary<UnexpectedValue> = fc.oneof(
-  { weight: 5, arbitrary: fc.constantFrom(...TEXTS).map((text) => ({ text })) },
-  { weight: 3, arbitrary: fc.constantFrom(...RAWS).map((raw) => ({ raw })) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }).map((text) => ({ text })) },
-  { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => ({ text })) },
-  {
-    weight: 1,
-    arbitrary: fc.oneof(fc.double(), fc.integer(), fc.boolean(), fc.constant(null)).map((json) => ({ json })),
-  },
-  { weight: 1, arbitrary: fc.date({ noInvalidDate: true }).map((date) => ({ text: date.toISOString() })) },
-  {
-    weight: 2,
-    arbitrary: fc.object({ withNullPrototype: false, maxDepth: 2 }).map((json) => ({ json: plain(json) })),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      repeat: fc.constantFrom('x', 'é', '%', '\0', '𝒳', ' '),
-      times: fc.constantFrom(...LENGTHS),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ repeat: fc.constantFrom('x', '€'), times: fc.constantFrom(...HUGE) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      nest: fc.constantFrom('[', '{"a":'),
-      depth: fc.constantFrom(2, 100, 5_000, 20_000),
-    }),
-  },
+/** Chooses one of the arbitraries, by their weights. */
+export function weighted<const Choices extends readonly (readonly [weight: number, fc.Arbitrary<unknown>])[]>(
+  ...choices: Choices
+) {
+  type Value = Choices[number][1] extends fc.Arbitrary<infer T> ? T : never;
+  return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary }))) as fc.Arbitrary<Value>;
+}
+
+export const unexpectedValue: fc.Arbitrary<UnexpectedValue> = weighted(
+  [5, fc.constantFrom(...TEXTS).map((text) => ({ text }))],
+  [3, fc.constantFrom(...RAWS).map((raw) => ({ raw }))],
+  [1, fc.string({ unit: 'binary', maxLength: 40 }).map((text) => ({ text }))],
+  [1, fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => ({ text }))],
+  [1, fc.oneof(fc.double(), fc.integer(), fc.boolean(), fc.constant(null)).map((json) => ({ json }))],
+  [1, fc.date({ noInvalidDate: true }).map((date) => ({ text: date.toISOString() }))],
+  [2, fc.object({ withNullPrototype: false, maxDepth: 2 }).map((json) => ({ json: plain(json) }))],
+  [
+    3,
+    fc.record({ repeat: fc.constantFrom('x', 'é', '%', '\0', '𝒳', ' '), times: fc.constantFrom(...LENGTHS) }),
+  ],
+  [1, fc.record({ repeat: fc.constantFrom('x', '€'), times: fc.constantFrom(...HUGE) })],
+  [1, fc.record({ nest: fc.constantFrom('[', '{"a":'), depth: fc.constantFrom(2, 100, 5_000, 20_000) })],
 );
 
-export const unexpectedName: fc.Arbitrary<string> = fc.oneof(
-  { weight: 8, arbitrary: fc.constantFrom(...NAMES) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 12 }) },
+export const unexpectedName: fc.Arbitrary<string> = weighted(
+  [8, fc.constantFrom(...NAMES)],
+  [1, fc.string({ unit: 'binary', maxLength: 12 })],
 );
 
 function plain(value: unknown): unknown {

@@ -3,7 +3,7 @@ import { OAuthClient } from '#local/demo/oauth-client.js';
 import { continuationOf, CookieJar, findForm, formsOf } from '#local/demo/html-form.js';
 import { OPENID_SCOPE, type RegisteredClient, type User, REDIRECT_URI } from './installation.js';
 import { isUnavailable, type Requests, type Attempt } from './requests.js';
-import type { Operation, Timeline } from './timeline.js';
+import type { ClientOperation, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
 /** A code after the user's consent; a device code for a device (RFC 8628). */
@@ -29,7 +29,7 @@ export interface DeviceRequest {
 export class ViolationReported extends Error {}
 
 /** Statuses after a form is submitted. An expired form is shown again (200). A device code may be lost (400). */
-const FORM_STATUSES: Partial<Record<Operation, readonly number[]>> = {
+const FORM_STATUSES: Partial<Record<ClientOperation, readonly number[]>> = {
   allow: [200, 303],
   'enter a device code': [200, 303, 400],
   'allow a device': [200, 303, 400],
@@ -196,7 +196,7 @@ export class Browser {
   }
 
   private async visit(
-    operation: Exclude<Operation, 'delete a client'>,
+    operation: ClientOperation,
     url: URL,
     form?: Record<string, string>,
     attempts: Attempt[] = [],

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import type { DataSource } from 'typeorm';
 import { connect, databaseDataSource } from '#database/data-source.js';
 import { EventStreamStore } from '#events/event-stream.store.js';
 import { ClientStore } from '#clients/client.store.js';
@@ -208,8 +209,8 @@ export class Installation {
     const confidential = type === 'confidential';
     const clientId = generateClientId();
     const backchannelLogoutUri = `${this.outside.logoutUrl}/${clientId}`;
-    await this.database(async ({ clients, streams }) => {
-      await clients.create({
+    await this.database(async (source) => {
+      await new ClientStore(source).create({
         clientId,
         name: 'Calendar Connect',
         type,
@@ -220,7 +221,7 @@ export class Installation {
         ...(confidential && { secretHash: hash }),
       });
       if (confidential)
-        await streams.register(clientId, {
+        await new EventStreamStore(source).register(clientId, {
           endpointUrl: `${this.outside.eventsUrl}/${clientId}`,
           eventsRequested: ['tokens-revoked'],
         });
@@ -271,30 +272,26 @@ export class Installation {
     const username = `ada-${randomBytes(6).toString('hex')}`;
     const email = `${username}@example.com`;
     const passwordHash = await hashPassword(password);
-    const { id } = await this.database(({ users }) =>
-      users.create({ email, username, name: 'Ada Lovelace', passwordHash }),
+    const { id } = await this.database((source) =>
+      new UserStore(source).create({ email, username, name: 'Ada Lovelace', passwordHash }),
     );
     return { id, email, password, address: `10.0.${number >> 8}.${number & 255}` };
   }
 
   async registerResourceServer(): Promise<Required<Client>> {
     const { secret, hash } = generateClientSecret();
-    const { id } = await this.database(({ resourceServers }) => resourceServers.create('Soak', hash));
+    const { id } = await this.database((source) => new ResourceServerStore(source).create('Soak', hash));
     return { client_id: id, client_secret: secret };
   }
 
   /** Returns ids of the revoked grants of clients that receive events. */
   async revokedGrants(): Promise<string[]> {
-    const { url } = this.servers.postgres;
-    const source = await connect(databaseDataSource(url), url, 0);
-    try {
-      const rows = await source.query<{ id: string }[]>(
+    const rows = await this.database((source) =>
+      source.query<{ id: string }[]>(
         "SELECT g.id FROM grants g JOIN event_streams s USING (client_id) WHERE g.revoked_at IS NOT NULL AND s.delivery = 'push'",
-      );
-      return rows.map(({ id }) => id);
-    } finally {
-      await source.destroy();
-    }
+      ),
+    );
+    return rows.map(({ id }) => id);
   }
 
   async stop(): Promise<void> {
@@ -303,23 +300,11 @@ export class Installation {
   }
 
   /** Connects to PostgreSQL without a proxy. @throws Error while PostgreSQL is down */
-  private async database<T>(
-    work: (stores: {
-      clients: ClientStore;
-      users: UserStore;
-      resourceServers: ResourceServerStore;
-      streams: EventStreamStore;
-    }) => Promise<T>,
-  ): Promise<T> {
+  private async database<T>(work: (source: DataSource) => Promise<T>): Promise<T> {
     const { url } = this.servers.postgres;
     const source = await connect(databaseDataSource(url), url, 0);
     try {
-      return await work({
-        clients: new ClientStore(source),
-        users: new UserStore(source),
-        resourceServers: new ResourceServerStore(source),
-        streams: new EventStreamStore(source),
-      });
+      return await work(source);
     } finally {
       await source.destroy();
     }

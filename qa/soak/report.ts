@@ -95,35 +95,40 @@ export function textOf(report: Report): string {
   ].join('\n');
 }
 
-function statisticRows(statistics: Statistics): string[][] {
-  const { latestAcceptedUse } = statistics;
+/** Descriptions of the counters, in the order of the report. */
+const COUNTERS = {
+  codeRaces: 'codes redeemed twice concurrently',
+  codeReplays: 'codes replayed later',
+  lostCodes: 'codes lost to a restart of Redis or a lost answer (the user clicks again)',
+  parallelRefreshes: 'concurrent refreshes by several workers',
+  retriedRefreshes: 'refreshes and polls repeated after no answer, and granted',
+  lateRefreshes: 'refreshes and polls answered after the retry window',
+  lateRefusals: '… and refused: the user authorizes again',
+  refreshTokenReplays: 'refresh tokens and device codes replayed outside the retry window',
+  replaysAcceptedAfterDataLoss: '… and accepted after Redis had lost its data',
+  proofReplays: 'DPoP proofs sent twice',
+  deviceGrants: 'grants of devices',
+  idTokens: 'ID tokens',
+  logOuts: 'log-outs',
+  logoutTokens: 'logout tokens received',
+  repeatedLogoutTokens: '… received again, with the same `jti`',
+  revocations: 'revoked grants',
+  events: 'events of revocations received',
+  repeatedEvents: '… received again, with the same `jti`',
+  revokedUsesRefused: 'uses of revoked tokens, refused',
+  revokedUsesAccepted: '… and accepted by an API before the revocation reached it',
+} as const;
+
+function statisticRows({ latestAcceptedUse, ...statistics }: Statistics): string[][] {
+  const latest = '… latest such use after the revocation, ';
   return [
-    ['codes redeemed twice concurrently', statistics.codeRaces],
-    ['codes replayed later', statistics.codeReplays],
-    ['codes lost to a restart of Redis or a lost answer (the user clicks again)', statistics.lostCodes],
-    ['concurrent refreshes by several workers', statistics.parallelRefreshes],
-    ['refreshes and polls repeated after no answer, and granted', statistics.retriedRefreshes],
-    ['refreshes and polls answered after the retry window', statistics.lateRefreshes],
-    ['… and refused: the user authorizes again', statistics.lateRefusals],
-    ['refresh tokens and device codes replayed outside the retry window', statistics.refreshTokenReplays],
-    ['… and accepted after Redis had lost its data', statistics.replaysAcceptedAfterDataLoss],
-    ['DPoP proofs sent twice', statistics.proofReplays],
-    ['grants of devices', statistics.deviceGrants],
-    ['ID tokens', statistics.idTokens],
-    ['log-outs', statistics.logOuts],
-    ['logout tokens received', statistics.logoutTokens],
-    ['… received again, with the same `jti`', statistics.repeatedLogoutTokens],
-    ['revoked grants', statistics.revocations],
-    ['events of revocations received', statistics.events],
-    ['… received again, with the same `jti`', statistics.repeatedEvents],
-    ['uses of revoked tokens, refused', statistics.revokedUsesRefused],
-    ['… and accepted by an API before the revocation reached it', statistics.revokedUsesAccepted],
-    [
-      '… latest such use after the revocation, without a fault',
-      `${Math.round(latestAcceptedUse.withoutFault)} ms`,
-    ],
-    ['… latest such use after the revocation, with a fault', `${Math.round(latestAcceptedUse.withFault)} ms`],
-  ].map(([what, figure]) => [String(what), String(figure)]);
+    ...Object.entries(COUNTERS).map(([name, what]) => [
+      what,
+      String(statistics[name as keyof typeof COUNTERS]),
+    ]),
+    [`${latest}without a fault`, `${Math.round(latestAcceptedUse.withoutFault)} ms`],
+    [`${latest}with a fault`, `${Math.round(latestAcceptedUse.withFault)} ms`],
+  ];
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -149,32 +154,10 @@ function medianOf(values: readonly number[]): number {
 export type Statistics = ReturnType<typeof newStatistics>;
 
 export function newStatistics() {
+  const counters = Object.fromEntries(Object.keys(COUNTERS).map((name) => [name, 0]));
   return {
-    codeRaces: 0,
-    codeReplays: 0,
-    /** Late replays of refresh tokens and device codes. They are accepted only if Redis has lost its data. */
-    refreshTokenReplays: 0,
-    replaysAcceptedAfterDataLoss: 0,
-    parallelRefreshes: 0,
-    /** Refreshes and polls that succeeded on a retry after a lost response. */
-    retriedRefreshes: 0,
-    /** Refreshes and polls that an outage delayed until after the retry window. */
-    lateRefreshes: 0,
-    lateRefusals: 0,
-    /** Codes that were lost with a response or in a restart of Redis. The user authorizes again. */
-    lostCodes: 0,
-    revocations: 0,
-    revokedUsesRefused: 0,
-    /** Uses before an API received the revocation. `latestAcceptedUse` is in milliseconds after the confirmation. */
-    revokedUsesAccepted: 0,
+    ...(counters as Record<keyof typeof COUNTERS, number>),
+    /** Milliseconds after the confirmation of a revocation. */
     latestAcceptedUse: { withoutFault: 0, withFault: 0 },
-    proofReplays: 0,
-    deviceGrants: 0,
-    idTokens: 0,
-    logOuts: 0,
-    logoutTokens: 0,
-    repeatedLogoutTokens: 0,
-    events: 0,
-    repeatedEvents: 0,
   };
 }

@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Installation } from './installation.js';
-import type { App, Random } from './plan.js';
-import type { Operation, ServedBy, Timeline } from './timeline.js';
+import type { Random } from './plan.js';
+import {
+  APP_BY_OPERATION,
+  type ClientOperation,
+  type Operation,
+  type ServedBy,
+  type Timeline,
+} from './timeline.js';
 
 /** Much shorter than the retry window. */
 const CLIENT_TIMEOUT_MS = 8_000;
@@ -33,24 +39,6 @@ export type BuildRequest = () => RequestMessage | Promise<RequestMessage>;
 /** Thrown by a retry after the end of the soak. */
 export class SoakEnded extends Error {}
 
-const APP_BY_OPERATION: Readonly<Record<Exclude<Operation, 'delete a client'>, App>> = {
-  page: 'authorize',
-  'log in': 'authorize',
-  allow: 'authorize',
-  'enter a device code': 'authorize',
-  'allow a device': 'authorize',
-  'revoke at /auth/apps': 'authorize',
-  'log out': 'authorize',
-  'log out everywhere': 'authorize',
-  'request a device code': 'token',
-  redeem: 'token',
-  refresh: 'token',
-  revoke: 'token',
-  introspect: 'token',
-  me: 'resource',
-  'me with DPoP': 'resource',
-};
-
 /** Alternates between the replicas of an app, like a load balancer without retries. */
 export class Requests {
   private turn = 0;
@@ -64,7 +52,7 @@ export class Requests {
   ) {}
 
   /** Sends a request. Never throws for a failed request. */
-  async send(operation: keyof typeof APP_BY_OPERATION, buildRequest: BuildRequest): Promise<Attempt> {
+  async send(operation: ClientOperation, buildRequest: BuildRequest): Promise<Attempt> {
     const all = this.installation.replicasOf(APP_BY_OPERATION[operation]);
     const inService = all.filter((replica) => replica.inService);
     const replicas = inService.length > 0 ? inService : all;
@@ -101,7 +89,7 @@ export class Requests {
    * @throws SoakEnded
    */
   async sendUntilAnswered(
-    operation: keyof typeof APP_BY_OPERATION,
+    operation: ClientOperation,
     buildRequest: BuildRequest,
     attempts: Attempt[] = [],
     stopWhen: () => boolean = () => false,

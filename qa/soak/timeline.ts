@@ -1,23 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Effect, type Fault, faultName, type ReplicaName } from './plan.js';
+import { type App, type Effect, type Fault, faultName, type ReplicaName } from './plan.js';
 
-export type Operation =
-  | 'page'
-  | 'log in'
-  | 'allow'
-  | 'enter a device code'
-  | 'allow a device'
-  | 'revoke at /auth/apps'
-  | 'log out'
-  | 'log out everywhere'
-  | 'request a device code'
-  | 'redeem'
-  | 'refresh'
-  | 'revoke'
-  | 'introspect'
-  | 'me'
-  | 'me with DPoP'
-  | 'delete a client';
+/** App that serves each operation of a client. */
+export const APP_BY_OPERATION = {
+  page: 'authorize',
+  'log in': 'authorize',
+  allow: 'authorize',
+  'enter a device code': 'authorize',
+  'allow a device': 'authorize',
+  'revoke at /auth/apps': 'authorize',
+  'log out': 'authorize',
+  'log out everywhere': 'authorize',
+  'request a device code': 'token',
+  redeem: 'token',
+  refresh: 'token',
+  revoke: 'token',
+  introspect: 'token',
+  me: 'resource',
+  'me with DPoP': 'resource',
+} as const satisfies Record<string, App>;
+
+export type ClientOperation = keyof typeof APP_BY_OPERATION;
+export type Operation = ClientOperation | 'delete a client';
 
 export type ServedBy = ReplicaName | 'operator';
 
