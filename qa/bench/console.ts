@@ -71,7 +71,7 @@ async function startConsole({ environment }: Product): Promise<Site> {
     },
     async close() {
       await app.stop();
-      await provider.close();
+      provider.close();
     },
   };
 }

@@ -1,6 +1,6 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
+import { type HttpServer, serve } from '../support/http-server.js';
 
 interface Attribute {
   readonly key: string;
@@ -31,35 +31,30 @@ export class TraceCollector {
   /** True to respond with 401 and repeat the request headers, as some servers do. */
   refuses = false;
 
-  private constructor(private readonly server: Server) {}
+  private server: HttpServer | undefined;
 
   static async start(): Promise<TraceCollector> {
-    const server = createServer((request, response) => {
-      const parts: Buffer[] = [];
-      request.on('data', (part: Buffer) => parts.push(part));
-      request.on('end', () => {
+    const collector = new TraceCollector();
+    collector.server = await serve((request, response) => {
+      void buffer(request).then((body) => {
         if (collector.refuses) {
           const echo = JSON.stringify(request.headers);
           response.writeHead(401, echo, { 'Content-Type': 'application/json' }).end(echo);
           return;
         }
-        const body = Buffer.concat(parts);
         collector.take((request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString());
         response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
       });
     });
-    const collector = new TraceCollector(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return collector;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return this.server?.url ?? '';
   }
 
   close(): void {
-    this.server.closeAllConnections();
-    this.server.close();
+    this.server?.close();
   }
 
   private take(text: string): void {

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { freePort } from '#local/servers/free-port.js';
 import { runCommand } from '#local/servers/run-command.js';
-import { startGuarded } from '#local/servers/guarded-process.js';
-import type { FoundLibrary, WantedLibrary } from '../support/foreign-library.js';
-import { until } from '../support/until.js';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type FoundLibrary, PACKAGES, type WantedLibrary } from '../support/foreign-library.js';
+import { type HttpServer, serve } from '../support/http-server.js';
+import { type RunningProgram, startProgram } from '../support/program.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 interface Example {
@@ -26,7 +25,7 @@ export const EXAMPLES: readonly Example[] = [
     folder: 'examples/fastapi-api',
     library: {
       interpreter: 'python3',
-      packages: ['python3-fastapi', 'python3-uvicorn', 'python3-httpx'],
+      packages: PACKAGES.python3,
       probe: 'import fastapi, httpx, uvicorn; print("FastAPI", fastapi.__version__)',
     },
     start: (_folder, { command }) => [command, '-B', 'main.py'],
@@ -36,7 +35,7 @@ export const EXAMPLES: readonly Example[] = [
     folder: 'examples/go-api',
     library: {
       interpreter: 'go',
-      packages: ['golang-go', 'golang-github-nats-io-go-nats-dev'],
+      packages: PACKAGES.go,
       probe: 'github.com/nats-io/nats.go',
     },
     build: (folder, { command }) => [command, 'build', '-o', join(folder, 'api'), '.'],
@@ -47,7 +46,7 @@ export const EXAMPLES: readonly Example[] = [
     folder: 'examples/java-api',
     library: {
       interpreter: 'java',
-      packages: ['libjackson2-databind-java'],
+      packages: PACKAGES.java,
       probe: 'test/examples/JacksonVersion.java',
     },
     build: (folder, { command }) => [
@@ -71,10 +70,8 @@ export interface BuiltExample {
   remove(): Promise<void>;
 }
 
-export interface RunningExample {
+export interface RunningExample extends RunningProgram {
   readonly url: string;
-  output(): string;
-  stop(): Promise<void>;
 }
 
 export async function buildExample(example: Example, library: FoundLibrary): Promise<BuiltExample> {
@@ -90,31 +87,13 @@ export async function buildExample(example: Example, library: FoundLibrary): Pro
   return {
     async run(settings) {
       const port = String(await freePort());
-      let output = '';
-      const [program, ...parameters] = example.start(folder, library);
-      const process = startGuarded({
-        name: example.name,
-        command: program,
-        args: parameters,
-        cwd,
-        // Bypasses a configured proxy, because the services run on this machine.
-        env: { ...library.env, no_proxy: '*', NO_PROXY: '*', ...settings, PORT: port },
-        logFile: join(folder, 'log'),
-        onOutput: (text) => (output += text),
-        signal: 'SIGTERM',
-        grace: 5_000,
-      });
       const url = `http://127.0.0.1:${port}/bookings`;
-      const ended = process.ended.then((how) => Promise.reject(new Error(`it ended (${how}): ${output}`)));
-      ended.catch(() => undefined);
-      const answers = until('the example answers', 60_000, () =>
-        fetch(url).then(
-          () => true,
-          () => false,
-        ),
-      );
-      await Promise.race([answers, ended]);
-      return { url, output: () => output, stop: () => process.stop() };
+      // Bypasses a configured proxy, because the services run on this machine.
+      const env = { ...library.env, no_proxy: '*', NO_PROXY: '*', ...settings, PORT: port };
+      return {
+        url,
+        ...(await startProgram(example.name, example.start(folder, library), { cwd, env, urls: [url] })),
+      };
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
@@ -131,22 +110,20 @@ export class IntrospectionProxy {
   /** Replaces the response; `silence` sends none. Undefined forwards the request to the service. */
   instead: Answer | 'silence' | undefined;
 
-  private constructor(private readonly server: Server) {}
+  private server: HttpServer | undefined;
 
   static async to(target: string): Promise<IntrospectionProxy> {
-    const server = createServer((request, response) => void proxy.answer(target, request, response));
-    const proxy = new IntrospectionProxy(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const proxy = new IntrospectionProxy();
+    proxy.server = await serve((request, response) => void proxy.answer(target, request, response));
     return proxy;
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/`;
+    return `${this.server?.url}/`;
   }
 
   close(): void {
-    this.server.closeAllConnections();
-    this.server.close();
+    this.server?.close();
   }
 
   private async answer(target: string, request: IncomingMessage, response: ServerResponse): Promise<void> {

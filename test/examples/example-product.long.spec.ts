@@ -1,9 +1,8 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import * as oauth from 'openid-client';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/chromium.js';
+import { type HttpServer, serve } from '../support/http-server.js';
 import { until } from '../support/until.js';
 import { OutsideProject, packIntrospection } from '../../libs/introspection/test/package/projects.js';
 import { type ExampleProduct, startExampleProduct } from './example-product.js';
@@ -14,7 +13,7 @@ const ADA = { email: 'ada@almanac.example', password: 'analytical engine' };
 let bookingsApi: OutsideProject;
 let product: ExampleProduct;
 let chromium: Browser;
-let application: Server;
+let application: HttpServer;
 let redirectUri: string;
 let client: oauth.Configuration;
 let page: Page;
@@ -26,9 +25,8 @@ beforeAll(async () => {
     startExampleProduct(join(bookingsApi.folder, 'dist/main.js')),
     launchBrowser(),
   ]);
-  application = createServer((_request, response) => response.end('Back at the application.'));
-  await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve));
-  redirectUri = `http://127.0.0.1:${(application.address() as AddressInfo).port}/callback`;
+  application = await serve((_request, response) => response.end('Back at the application.'));
+  redirectUri = `${application.url}/callback`;
   const options = ['--name', 'Travel Planner', '--redirect-uri', redirectUri, '--scope', SCOPE];
   const registered = await product.operator<{ client_id: string; client_secret: string }>(
     'client',

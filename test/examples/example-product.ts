@@ -2,9 +2,8 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { freePort } from '#local/servers/free-port.js';
-import { startGuarded } from '#local/servers/guarded-process.js';
 import { runCommand } from '#local/servers/run-command.js';
-import { until } from '../support/until.js';
+import { startProgram } from '../support/program.js';
 import { isolatedEnvironment, type Run, StartedProduct } from '../end-to-end/started-product.js';
 
 const FOLDER = 'examples/product';
@@ -82,11 +81,7 @@ async function start(
   await command(
     `node ${FOLDER}/export-users.js | node dist/apps/operator.cjs user import - --issuer ${siteUrl}`,
   );
-  let output = '';
-  const example = startGuarded({
-    name: 'the example product',
-    command: process.execPath,
-    args: [`${FOLDER}/start.js`],
+  const example = await startProgram('the example product', [process.execPath, `${FOLDER}/start.js`], {
     cwd: process.cwd(),
     env: {
       PATH: process.env['PATH'],
@@ -100,19 +95,8 @@ async function start(
       BOOKINGS_URL: bookingsUrl,
       BOOKINGS_API: bookingsApi,
     },
-    logFile: join(env['LOCAL_DIR'] ?? '', 'product.log'),
-    onOutput: (text) => (output += text),
-    signal: 'SIGTERM',
-    grace: 5_000,
+    urls: [`${siteUrl}/login`, `${notesUrl}/notes`, `${bookingsUrl}/readyz`],
   });
   stops.push(() => example.stop());
-  const answers = async (url: string) => (await fetch(url)).status < 500;
-  await until('the example product answers', 60_000, async () =>
-    (
-      await Promise.all([`${siteUrl}/login`, `${notesUrl}/notes`, `${bookingsUrl}/readyz`].map(answers))
-    ).every(Boolean),
-  ).catch((error: Error) => {
-    throw new Error(`${error.message}: ${output}`, { cause: error });
-  });
   return { run, siteUrl, notesUrl, bookingsUrl, operator };
 }

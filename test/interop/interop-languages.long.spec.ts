@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { findLibraries, reportSkipped, type WantedLibrary } from '../support/foreign-library.js';
+import { findLibraries, PACKAGES, reportSkipped, type WantedLibrary } from '../support/foreign-library.js';
 import { until } from '../support/until.js';
 import {
   allow,
@@ -15,7 +15,7 @@ const LIBRARIES: readonly (WantedLibrary & { name: string; program: string })[] 
     name: 'Authlib for Python',
     program: 'authlib-client.py',
     interpreter: 'python3',
-    packages: ['python3-authlib', 'python3-requests'],
+    packages: PACKAGES.python3,
     probe: 'import authlib.integrations.requests_client; print(authlib.__version__)',
   },
   {

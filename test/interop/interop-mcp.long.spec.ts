@@ -14,13 +14,13 @@ import {
   TokenGuard,
   type TokenInfo,
 } from '#introspection/index.js';
-import { createServer, type Server as HttpServer } from 'node:http';
-import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { ClientStore } from '#clients/client.store.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
 import { launchBrowser } from '../support/chromium.js';
+import type { HttpServer } from '../support/http-server.js';
+import { serveScriptPage } from '../support/script-page.js';
 import { type RunningProduct, startProduct, withStores } from '../end-to-end/running-product.js';
 
 async function startMcpApi(
@@ -107,25 +107,8 @@ let clientId: string;
 const problems: string[] = [];
 
 beforeAll(async () => {
-  const bundle = await build({
-    entryPoints: ['test/interop/mcp-page.mjs'],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'browser',
-  });
-  const [script = ''] = bundle.outputFiles.map(({ text }) => text);
-  site = createServer(({ url }, response) => {
-    if (url === '/page.js') response.setHeader('Content-Type', 'text/javascript').end(script);
-    else
-      response
-        .setHeader('Content-Type', 'text/html')
-        .end(
-          '<!doctype html><link rel="icon" href="data:,"><output></output><script type="module" src="/page.js"></script>',
-        );
-  });
   const [sitePort, apiPort] = [await freePort(), await freePort()];
-  await new Promise<void>((resolve) => site.listen(sitePort, '127.0.0.1', resolve));
+  site = await serveScriptPage('test/interop/mcp-page.mjs', { port: sitePort });
   [origin, api] = [`http://localhost:${sitePort}`, `http://localhost:${apiPort}`];
   const OTHER_API = 'https://other.example.com';
   product = await startProduct({ OTHER_API_URLS: `${api},${OTHER_API}` });

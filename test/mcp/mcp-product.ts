@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
 import { findTool } from '../support/tool.js';
 import { freePort } from '#local/servers/free-port.js';
-import { startGuarded } from '#local/servers/guarded-process.js';
 import { isolatedEnvironment, type Run, StartedProduct } from '../end-to-end/started-product.js';
 import { Browser } from '../support/browser.js';
-import { until } from '../support/until.js';
+import { startProgram } from '../support/program.js';
 
 /** An https host for metadata documents. Processes must have its certificate in `NODE_EXTRA_CA_CERTS`. */
 interface DocumentHost {
@@ -77,13 +76,13 @@ export async function startMcpProduct(packages: string): Promise<McpProduct> {
   const folder = await mkdtemp(join(packages, 'mcp-server-'));
   const origin = `http://localhost:${await freePort()}`;
   const documents = await startDocumentHost(place.LOCAL_DIR);
-  const env = {
+  const settings = {
     ...place,
     OTHER_API_URLS: origin,
     CLIENT_METADATA_HOSTS: documents.host,
     NODE_EXTRA_CA_CERTS: documents.certificateFile,
   };
-  const service = new StartedProduct(env);
+  const service = new StartedProduct(settings);
   const stops: (() => unknown)[] = [
     () => rm(place.LOCAL_DIR, { recursive: true, force: true }),
     () => rm(folder, { recursive: true, force: true }),
@@ -98,34 +97,25 @@ export async function startMcpProduct(packages: string): Promise<McpProduct> {
     const operator = await runCommand(
       process.execPath,
       ['dist/apps/operator.cjs', 'resource-server', 'create', '--name', 'MCP server', '--json'],
-      { cwd: process.cwd(), env: { ...process.env, ...env, DATABASE_URL: '', NATS_URL: '' } },
+      { cwd: process.cwd(), env: { ...process.env, ...settings, DATABASE_URL: '', NATS_URL: '' } },
     );
     if (operator.code !== 0) throw new Error(operator.stderr);
     const account = JSON.parse(operator.stdout) as { id: string; secret: string };
     const serverUrl = `${origin}/mcp`;
     await cp('examples/mcp-server', folder, { recursive: true });
-    let output = '';
-    const server = startGuarded({
-      name: 'the MCP server',
-      command: process.execPath,
-      args: ['server.js'],
+    const env = {
+      PATH: process.env['PATH'],
+      ISSUER: run.base_url,
+      RESOURCE_SERVER_ID: account.id,
+      RESOURCE_SERVER_SECRET: account.secret,
+      SERVER_URL: serverUrl,
+    };
+    const server = await startProgram('the MCP server', [process.execPath, 'server.js'], {
       cwd: folder,
-      env: {
-        PATH: process.env['PATH'],
-        ISSUER: run.base_url,
-        RESOURCE_SERVER_ID: account.id,
-        RESOURCE_SERVER_SECRET: account.secret,
-        SERVER_URL: serverUrl,
-      },
-      logFile: join(folder, 'log'),
-      onOutput: (text) => (output += text),
-      signal: 'SIGTERM',
-      grace: 5_000,
+      env,
+      urls: [serverUrl],
     });
     stops.push(() => server.stop());
-    await until('the MCP server listens', 60_000, () => output.includes(serverUrl)).catch((error: Error) => {
-      throw new Error(`${error.message}: ${output}`, { cause: error });
-    });
     const allow = (url: URL, browser = new Browser('')) => browser.allow(url, run.user);
     return { run, serverUrl, documents, allow, stop };
   } catch (error) {

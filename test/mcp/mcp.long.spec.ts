@@ -1,12 +1,12 @@
-import { createServer, type Server } from 'node:http';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import type { Browser as Chromium, Page } from 'playwright-core';
 import { freePort } from '#local/servers/free-port.js';
 import { Browser } from '../support/browser.js';
 import { launchBrowser } from '../support/chromium.js';
+import type { HttpServer } from '../support/http-server.js';
+import { serveScriptPage } from '../support/script-page.js';
 import { reportSkipped } from '../support/foreign-library.js';
 import { TestPackages } from '../support/test-packages.js';
 import { until } from '../support/until.js';
@@ -182,26 +182,12 @@ else
 
     describe('in Chromium', () => {
       let chromium: Chromium;
-      let site: Server;
+      let site: HttpServer;
       let origin: string;
 
       beforeAll(async () => {
-        const { outputFiles } = await build({
-          entryPoints: [join(clients, 'sdk-page.mjs')],
-          bundle: true,
-          write: false,
-          format: 'esm',
-          platform: 'browser',
-        });
-        const page =
-          '<!doctype html><link rel="icon" href="data:,"><output></output><script type="module" src="/page.js"></script>';
-        site = createServer(({ url }, response) => {
-          if (url === '/page.js')
-            response.setHeader('Content-Type', 'text/javascript').end(outputFiles[0]?.contents);
-          else response.setHeader('Content-Type', 'text/html').end(page);
-        });
         const port = await freePort();
-        await new Promise<void>((listening) => site.listen(port, '127.0.0.1', listening));
+        site = await serveScriptPage(join(clients, 'sdk-page.mjs'), { port });
         origin = `http://localhost:${port}`;
         chromium = await launchBrowser();
       });

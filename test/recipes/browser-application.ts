@@ -1,20 +1,18 @@
-import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import type { NewClient } from '#clients/client.store.js';
 import { freePort } from '#local/servers/free-port.js';
+import { serveScriptPage } from '../support/script-page.js';
 import { type Recipe, RecipeFolder, type RecipeProduct } from './recipe.js';
 
 export type BrowserApplication = Omit<Recipe, 'build' | 'start'>;
 
-const PAGE = `<!doctype html><link rel="icon" href="data:,"><title>Recipe</title>
-<button id="login">Log in</button> <button id="refresh">Refresh</button> <button id="logout">Log out</button>
-<output></output><script type="module" src="/recipe.js"></script>`;
+const BODY =
+  '<button id="login">Log in</button> <button id="refresh">Refresh</button> <button id="logout">Log out</button> <output></output>';
 
 export interface ServedApplication {
   readonly origin: string;
-  close(): Promise<void>;
+  close(): void;
 }
 
 /**
@@ -32,32 +30,16 @@ export async function serveApplication(
   const origin = `http://localhost:${port}`;
   const settings = await product.register('public', `${origin}/callback`, registration(origin));
   const folder = await RecipeFolder.create(recipe, { without });
-  const { outputFiles } = await build({
-    entryPoints: [join(folder.path, recipe.file)],
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'browser',
-    logLevel: 'error',
+  const { close } = await serveScriptPage(join(folder.path, recipe.file), {
+    port,
+    body: BODY,
     define: {
       ISSUER: JSON.stringify(settings['ISSUER']),
       CLIENT_ID: JSON.stringify(settings['CLIENT_ID']),
     },
   });
   await folder.remove();
-  const site = createServer(({ url }, response) => {
-    if (url === '/recipe.js')
-      response.setHeader('Content-Type', 'text/javascript').end(outputFiles[0]?.contents);
-    else response.setHeader('Content-Type', 'text/html').end(PAGE);
-  });
-  await new Promise<void>((resolve) => void site.listen(port, '127.0.0.1', resolve));
-  return {
-    origin,
-    async close() {
-      site.closeAllConnections();
-      await new Promise((resolve) => void site.close(resolve));
-    },
-  };
+  return { origin, close };
 }
 
 export async function logInAt(

@@ -6,7 +6,7 @@ import {
   type FoundLibrary,
   type MissingLibrary,
   findLibraries,
-  type WantedLibrary,
+  PACKAGES,
 } from '../support/foreign-library.js';
 import { MANIFESTS, RECIPES_FOLDER, type RegistryLibrary, type Recipe, RECIPE_PACKAGES } from './recipe.js';
 
@@ -21,7 +21,8 @@ async function findModule(name: string): Promise<FoundLibrary | MissingLibrary> 
   const downloaded = await run('go', 'mod', 'download');
   if (downloaded.code !== 0) return missing(`go could not download ${name}`, downloaded);
   const { stdout } = await run('go', 'list', '-m', '-f', '{{.Version}}', name);
-  return { command: 'go', env: process.env, version: stdout.trim() };
+  // Matches the setting for Debian's packages, so that the standard library is compiled once.
+  return { command: 'go', env: { ...process.env, CGO_ENABLED: '0' }, version: stdout.trim() };
 }
 
 async function findJar(name: string): Promise<FoundLibrary | MissingLibrary> {
@@ -57,16 +58,12 @@ const javaScript = (heading: string, name = heading): ClientRecipe => ({
   start: ({ command }) => [command, 'driver.mjs'],
 });
 
-const python = (
-  heading: string,
-  library: Omit<WantedLibrary, 'interpreter'>,
-  needs: readonly string[],
-): ClientRecipe => ({
+const python = (heading: string, probe: string, needs: readonly string[]): ClientRecipe => ({
   heading,
   source: `recipes/${heading.toLowerCase()}.py`,
   file: 'recipe.py',
   driver: 'driver.py',
-  library: { interpreter: 'python3', ...library },
+  library: { interpreter: 'python3', packages: PACKAGES.python3, probe },
   needs,
   start: ({ command }) => [command, '-B', 'driver.py'],
 });
@@ -77,25 +74,13 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
   { ...javaScript('oauth4webapi'), needs: [', ...options'] },
   { ...javaScript('simple-oauth2'), needs: ['    state,\n'] },
   javaScript('@badgateway/oauth2-client', 'badgateway-oauth2-client'),
-  python(
-    'Authlib',
-    {
-      packages: ['python3-authlib', 'python3-requests'],
-      probe: 'import authlib.integrations.requests_client; print(authlib.__version__)',
-    },
-    ['code_challenge_method="S256",'],
-  ),
-  python(
-    'requests-oauthlib',
-    {
-      packages: ['python3-requests-oauthlib'],
-      probe: 'import requests_oauthlib; print(requests_oauthlib.__version__)',
-    },
-    [
-      'os.environ["OAUTHLIB_RELAX_TOKEN_SCOPE"] = "1"',
-      'if ISSUER.startswith("http://localhost:"):\n    os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"',
-    ],
-  ),
+  python('Authlib', 'import authlib.integrations.requests_client; print(authlib.__version__)', [
+    'code_challenge_method="S256",',
+  ]),
+  python('requests-oauthlib', 'import requests_oauthlib; print(requests_oauthlib.__version__)', [
+    'os.environ["OAUTHLIB_RELAX_TOKEN_SCOPE"] = "1"',
+    'if ISSUER.startswith("http://localhost:"):\n    os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"',
+  ]),
   {
     heading: 'oauth2',
     source: 'recipes/oauth2.rb',
@@ -116,7 +101,7 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
     driver: 'driver.go',
     library: {
       interpreter: 'go',
-      packages: ['golang-go', 'golang-golang-x-oauth2-dev'],
+      packages: PACKAGES.go,
       probe: 'golang.org/x/oauth2',
     },
     build: ({ command }) => [command, 'build', '-o', 'recipe', 'recipe.go', 'driver.go'],
@@ -130,7 +115,7 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
     driver: 'Driver.java',
     library: {
       interpreter: 'java',
-      packages: ['libgoogle-oauth-client-java'],
+      packages: PACKAGES.java,
       probe: 'test/recipes/OauthClientVersion.java',
     },
     build: ({ command }) => [command.replace(/[^/]+$/, 'javac'), '-d', '.', 'Recipe.java', 'Driver.java'],

@@ -1,8 +1,8 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { decodeJwt, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { reportSkipped } from '../support/foreign-library.js';
+import { type HttpServer, serve } from '../support/http-server.js';
 import { until } from '../support/until.js';
 import { findLibrariesOf } from './client-recipes.js';
 import { EVENT_RECEIVERS, type RunningReceiver, startEventReceiver } from './event-receivers.js';
@@ -23,14 +23,14 @@ interface Pushed {
 }
 
 let product: RecipeProduct;
-let server: Server;
+let server: HttpServer;
 /** Receiver to which the server forwards pushes. */
 let target: string;
 let pushed: Pushed[];
 
 beforeAll(async () => {
   product = await RecipeProduct.start({ OUTSIDE_FETCH_ALLOW: '127.0.0.1' });
-  server = createServer((request, response) => {
+  server = await serve((request, response) => {
     void text(request).then(async (set) => {
       // Clients of earlier tests have no receiver any more.
       const status = await send(set, request.headers.authorization).catch(() => 503);
@@ -38,11 +38,10 @@ beforeAll(async () => {
       response.writeHead(status).end();
     });
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
 });
 
 afterAll(async () => {
-  server.close().closeAllConnections();
+  server.close();
   await product.close();
 });
 
@@ -75,7 +74,7 @@ async function register() {
   const { stream_id: streamId = '' } = await call('stream', {
     delivery: {
       method: 'urn:ietf:rfc:8935',
-      endpoint_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/${CLIENT_ID}`,
+      endpoint_url: `${server.url}/${CLIENT_ID}`,
       authorization_header: AUTHORIZATION,
     },
   });

@@ -1,8 +1,6 @@
-import { delimiter, join } from 'node:path';
+import { delimiter } from 'node:path';
 import { freePort } from '#local/servers/free-port.js';
-import { startGuarded } from '#local/servers/guarded-process.js';
-import type { FoundLibrary } from '../support/foreign-library.js';
-import { until } from '../support/until.js';
+import { type FoundLibrary, PACKAGES } from '../support/foreign-library.js';
 import { type Recipe, RecipeFolder, type RecipeProduct } from './recipe.js';
 
 /** Programs that print each event: its type, the `sub`, the details. */
@@ -29,7 +27,7 @@ export const EVENT_RECEIVERS: readonly Recipe[] = [
     file: 'recipe.py',
     library: {
       interpreter: 'python3',
-      packages: ['python3-jwt', 'python3-cryptography'],
+      packages: PACKAGES.python3,
       probe: 'import jwt, cryptography; print(jwt.__version__)',
     },
     start: ({ command }) => [command, '-B', 'recipe.py'],
@@ -69,32 +67,8 @@ export async function startEventReceiver(
 ): Promise<RunningReceiver> {
   const folder = await RecipeFolder.create(receiver, { without });
   const PORT = String(await freePort());
-  const env = product.environment({ ...settings, PORT }, library.env);
-  if (receiver.build) await folder.compile(receiver.build(library), env);
-  const [command, ...args] = receiver.start(library);
-  let output = '';
-  const running = startGuarded({
-    name: receiver.heading,
-    command,
-    args,
-    cwd: folder.path,
-    env,
-    logFile: join(folder.path, 'log'),
-    onOutput: (text) => (output += text),
-    signal: 'SIGTERM',
-    grace: 5_000,
-  });
-  const ended = running.ended.then((how) => Promise.reject(new Error(`it ended (${how}): ${output}`)));
-  ended.catch(() => undefined);
   const url = `http://127.0.0.1:${PORT}/`;
-  const answers = until('the receiver answers', 60_000, () => fetch(url).then(() => true));
-  await Promise.race([answers, ended]);
-  return {
-    url,
-    lines: () => output.split('\n').slice(0, -1),
-    async stop() {
-      await running.stop();
-      await folder.remove();
-    },
-  };
+  const env = product.environment({ ...settings, PORT }, library.env);
+  const { output, stop } = await folder.start(receiver, library, env, url);
+  return { url, lines: () => output().split('\n').slice(0, -1), stop };
 }

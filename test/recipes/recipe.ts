@@ -7,6 +7,7 @@ import type { FoundLibrary, WantedLibrary } from '../support/foreign-library.js'
 import { Dialogue } from '../interop/dialogue.js';
 import { TestPackages } from '../support/test-packages.js';
 import { Browser } from '../support/browser.js';
+import { type RunningProgram, startProgram } from '../support/program.js';
 import { withDatabase } from '../support/test-database.js';
 import { type RunningProduct, startProduct, withStores } from '../end-to-end/running-product.js';
 
@@ -70,6 +71,23 @@ export class RecipeFolder {
     const all = { GOCACHE: resolve('.local/go-build'), ...env };
     const { code, stdout, stderr } = await runCommand(command, args, { cwd: this.path, env: all });
     if (code !== 0) throw new Error(`the recipe was not built: ${stdout}${stderr}`);
+  }
+
+  /** Builds and starts a recipe that serves `url`. `stop` also removes this folder. */
+  async start(
+    recipe: Pick<Recipe, 'heading' | 'build' | 'start'>,
+    library: FoundLibrary,
+    env: NodeJS.ProcessEnv,
+    url: string,
+  ): Promise<RunningProgram> {
+    if (recipe.build) await this.compile(recipe.build(library), env);
+    const place = { cwd: this.path, env, urls: [url] };
+    const program = await startProgram(recipe.heading, recipe.start(library), place);
+    const stop = async () => {
+      await program.stop();
+      await this.remove();
+    };
+    return { ...program, stop };
   }
 
   remove(): Promise<void> {

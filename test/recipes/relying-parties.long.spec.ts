@@ -140,7 +140,7 @@ describe('browser applications', () => {
           await page.locator('#login').click();
           await failed;
           await page.context().close();
-          await without.close();
+          without.close();
         });
     });
   }

@@ -1,7 +1,7 @@
 import { delimiter } from 'node:path';
 import type { Response } from 'supertest';
 import type { Browser } from '../support/browser.js';
-import type { FoundLibrary } from '../support/foreign-library.js';
+import { type FoundLibrary, PACKAGES } from '../support/foreign-library.js';
 import type { BrowserApplication } from './browser-application.js';
 import type { ListeningRecipe } from './web-recipe.js';
 
@@ -84,7 +84,7 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
     file: 'recipe.py',
     library: {
       interpreter: 'python3',
-      packages: ['python3-flask', 'python3-authlib', 'python3-requests'],
+      packages: PACKAGES.python3,
       probe: 'import authlib.integrations.flask_client; print(authlib.__version__)',
     },
     start: ({ command }) => [command, '-B', 'recipe.py'],
@@ -96,7 +96,7 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
     without: '/v3/oidc',
     library: {
       interpreter: 'go',
-      packages: ['golang-github-coreos-go-oidc-dev'],
+      packages: PACKAGES.go,
       probe: 'github.com/coreos/go-oidc',
     },
   },

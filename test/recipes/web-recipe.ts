@@ -1,11 +1,8 @@
-import { join } from 'node:path';
 import type { FoundLibrary } from '../support/foreign-library.js';
 import { freePort } from '#local/servers/free-port.js';
-import { startGuarded } from '#local/servers/guarded-process.js';
 import type { Response } from 'supertest';
 import type { NewClient } from '#clients/client.store.js';
 import type { Browser } from '../support/browser.js';
-import { until } from '../support/until.js';
 import { type Recipe, RecipeFolder, type RecipeProduct } from './recipe.js';
 
 export interface ListeningRecipe extends Recipe {
@@ -100,32 +97,6 @@ export async function startWebRecipe(
   const registration = options.registration?.(url);
   const settings = await product.register('confidential', url + recipe.callback, registration);
   const env = { ...product.environment(settings, library.env), APP_URL: url, PORT: port };
-  if (recipe.build) await folder.compile(recipe.build(library), env);
-  const [command, ...args] = recipe.start(library);
-  let output = '';
-  const application = startGuarded({
-    name: recipe.heading,
-    command,
-    args,
-    cwd: folder.path,
-    env,
-    logFile: join(folder.path, 'log'),
-    onOutput: (text) => (output += text),
-    signal: 'SIGTERM',
-    grace: 5_000,
-  });
-  const ended = application.ended.then((how) => Promise.reject(new Error(`it ended (${how}): ${output}`)));
-  ended.catch(() => undefined);
-  const answers = until('the recipe answers', 60_000, () =>
-    fetch(url, { redirect: 'manual' }).then(
-      () => true,
-      () => false,
-    ),
-  );
-  await Promise.race([answers, ended]);
-  const stop = async () => {
-    await application.stop();
-    await folder.remove();
-  };
+  const { stop } = await folder.start(recipe, library, env, url);
   return { url, stop };
 }

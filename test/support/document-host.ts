@@ -1,5 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { serve } from './http-server.js';
 
 type Answer = (response: ServerResponse) => void;
 
@@ -13,14 +13,13 @@ export async function startDocumentHost() {
   const answers = new Map<string, Answer>();
   const requests: string[] = [];
   let count = 0;
-  const server = createServer((request, response) => {
+  const { url: origin, close } = await serve((request, response) => {
     requests.push(request.url ?? '');
     const answer = answers.get(request.url ?? '');
     if (answer) answer(response);
     else response.writeHead(404).end();
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { host } = new URL(origin);
   const pathOf = (url: string): string => new URL(url).pathname;
 
   return {
@@ -49,9 +48,6 @@ export async function startDocumentHost() {
     get requests(): number {
       return requests.length;
     },
-    close(): void {
-      server.close();
-      server.closeAllConnections();
-    },
+    close,
   };
 }

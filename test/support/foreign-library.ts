@@ -7,16 +7,37 @@ import { type Progress, progressOn } from '#local/servers/progress.js';
 import { runCommand } from '#local/servers/run-command.js';
 import { lastLines } from '#local/servers/started-service.js';
 import { Workspace } from '#local/servers/workspace.js';
+import { inTurn } from './test-database.js';
 
 export interface WantedLibrary {
   interpreter: keyof typeof INTERPRETERS;
-  /** Debian packages. Libraries with the same packages share the unpacked files. */
+  /** Debian packages, usually of `PACKAGES`. Libraries with the same packages share the unpacked files. */
   packages: readonly [string, ...string[]];
   /**
    * Script or Java source file that loads the library and prints its version, or the import path of a Go package.
    */
   probe: string;
 }
+
+/** Debian packages of all suites by language, so that they are unpacked once. */
+export const PACKAGES = {
+  python3: [
+    'python3-authlib',
+    'python3-requests-oauthlib',
+    'python3-flask',
+    'python3-jwt',
+    'python3-fastapi',
+    'python3-uvicorn',
+    'python3-httpx',
+  ],
+  go: [
+    'golang-go',
+    'golang-golang-x-oauth2-dev',
+    'golang-github-coreos-go-oidc-dev',
+    'golang-github-nats-io-go-nats-dev',
+  ],
+  java: ['libgoogle-oauth-client-java', 'libjackson2-databind-java'],
+} as const;
 
 export interface FoundLibrary {
   command: string;
@@ -71,6 +92,7 @@ const INTERPRETERS = {
     args: ['list', '-f', '{{.ImportPath}}, {{context.ReleaseTags | len | printf "Go 1.%d"}}'],
     paths: { GOPATH: ['usr/share/gocode', '/usr/share/gocode'] },
     env: { GO111MODULE: 'off', CGO_ENABLED: '0' },
+    libraries: /^golang-.*-dev$/,
   },
   java: { args: [], paths: { CLASSPATH: ['usr/share/java/*', '/usr/share/java/*'] } },
   perl: { args: ['-e'], paths: { ...SHARED_LIBRARIES, PERL5LIB: ['usr/share/perl5', 'usr/lib/*/perl5/*'] } },
@@ -97,6 +119,8 @@ interface Interpreter {
   args: readonly string[];
   paths: Readonly<Record<string, readonly string[]>>;
   env?: NodeJS.ProcessEnv;
+  /** Packages without the compiler, for a machine that has one: Debian's compiler has 500 MB. */
+  libraries?: RegExp;
 }
 
 /** Finds installed libraries, or unpacks the distribution's packages into `.local/packages` without root. */
@@ -104,8 +128,18 @@ export async function findLibraries(
   wanted: readonly WantedLibrary[],
   places: LibraryPlaces = PROJECT,
 ): Promise<(FoundLibrary | MissingLibrary)[]> {
-  const found = await Promise.all(wanted.map((library) => find(library, places)));
+  const findAll = () => Promise.all(wanted.map((library) => find(library, places)));
+  const found = await findAll();
   if (found.every((library) => 'version' in library)) return found;
+  return inTurn('libraries', async () => unpackMissing(wanted, await findAll(), places));
+}
+
+/** @param found results, in which this function replaces the missing libraries */
+async function unpackMissing(
+  wanted: readonly WantedLibrary[],
+  found: (FoundLibrary | MissingLibrary)[],
+  places: LibraryPlaces,
+): Promise<(FoundLibrary | MissingLibrary)[]> {
   const workspace = new Workspace(places.env);
   const show = progressOn(process.stderr);
   let stalled = false;
@@ -127,6 +161,9 @@ export async function findLibraries(
     for (const [index, library] of wanted.entries()) {
       if ('version' in found[index]!) continue;
       try {
+        // A library with the same packages may have been unpacked before.
+        found[index] = await loadUnpacked(library, places);
+        if ('version' in found[index]) continue;
         await unpack(library, apt, draft, places);
         found[index] = await loadUnpacked(library, places);
       } catch (error) {
@@ -151,35 +188,24 @@ async function find(library: WantedLibrary, places: LibraryPlaces): Promise<Foun
 }
 
 async function unpack(library: WantedLibrary, apt: Apt, draft: string, places: LibraryPlaces): Promise<void> {
-  const { packages } = library;
+  const { interpreter, packages } = library;
   await apt.required();
   const known = await apt.newest(packages);
   const unknown = packages.filter((name) => !known.has(name));
   if (unknown.length > 0) throw new Error(`the distribution has no ${unknown.join(' and no ')}`);
-  const needed = await apt.toInstall(packages);
+  const { libraries }: Interpreter = INTERPRETERS[interpreter];
+  const hasCompiler =
+    libraries && (await runCommand(interpreter, ['version'], { env: places.env })).code === 0;
+  const needed = (await apt.toInstall(packages)).filter((name) => !hasCompiler || libraries.test(name));
   const files = await mkdtemp(join(draft, 'files-'));
   const tree = await mkdtemp(join(draft, 'tree-'));
   if (needed.length > 0) await apt.download(needed, files);
   await apt.unpack(files, needed, tree);
   await leadToInstalled(tree);
+  // Replaces a tree whose library does not load.
   const place = treeOf(library, places);
-  if (await renamed(tree, place)) return;
-  // Another process may have unpacked a working library, which must not be replaced.
-  if ('version' in (await loadUnpacked(library, places))) return;
   await rm(place, { recursive: true, force: true });
-  await renamed(tree, place);
-}
-
-/** Returns false if the destination is a folder with files. */
-async function renamed(folder: string, destination: string): Promise<boolean> {
-  try {
-    await rename(folder, destination);
-    return true;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
-    return false;
-  }
+  await rename(tree, place);
 }
 
 /** Redirects links whose targets belong to installed packages, which were not unpacked. */

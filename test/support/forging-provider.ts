@@ -1,10 +1,10 @@
 import { createHash, generateKeyPair } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { exportJWK, type JWTHeaderParameters, type JWTPayload, SignJWT } from 'jose';
 import { type Browser, targetOf } from './browser.js';
+import { serve } from './http-server.js';
 
 const newRsaKey = promisify(generateKeyPair);
 
@@ -84,7 +84,7 @@ export async function startForgingProvider(port: number) {
     response.end();
   }
 
-  const server = createServer((request, response) => {
+  const { close } = await serve((request, response) => {
     if (state.isDown) return void response.destroy();
     const { pathname } = new URL(request.url ?? '', issuer);
     if (pathname === '/token') return void token(request, response);
@@ -107,8 +107,7 @@ export async function startForgingProvider(port: number) {
       authorization_response_iss_parameter_supported: true,
       ...state.metadata,
     });
-  }).listen(port, '127.0.0.1');
-  await once(server, 'listening');
+  }, port);
 
   /** Creates an authorization response. @param location redirect to the provider @returns path of the callback */
   function answer(location: string | undefined, more: Record<string, string> = {}): string {
@@ -133,7 +132,7 @@ export async function startForgingProvider(port: number) {
     async rotate(kid = 'second'): Promise<void> {
       keys.splice(0, keys.length, await newKey(kid));
     },
-    close: () => new Promise((resolve) => server.close(resolve).closeAllConnections()),
+    close,
   };
 }
 

@@ -1,7 +1,6 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
+import { serve } from './http-server.js';
 
 interface AnyValue {
   readonly kvlistValue?: { readonly values: readonly KeyValue[] };
@@ -25,7 +24,7 @@ export async function startLogCollector(isSilent = false) {
   const logs: CollectedLog[] = [];
   const texts: string[] = [];
   let requests = 0;
-  const server = createServer((request, response) => {
+  const { url, close } = await serve((request, response) => {
     requests += 1;
     void buffer(request).then((body) => {
       if (isSilent) return;
@@ -40,13 +39,12 @@ export async function startLogCollector(isSilent = false) {
       response.writeHead(200, { 'Content-Type': 'application/json' }).end('{}');
     });
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/logs`,
+    url: `${url}/v1/logs`,
     logs,
     texts,
     requests: () => requests,
-    close: () => server.close().closeAllConnections(),
+    close,
   };
 }
 

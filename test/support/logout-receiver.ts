@@ -1,6 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { serve } from './http-server.js';
 
 export interface ReceivedLogout {
   readonly path: string;
@@ -18,7 +17,7 @@ export async function startLogoutReceiver(onLogout: (logout: ReceivedLogout) => 
   const statuses = new Map<string, number>();
   /** Paths whose responses have a compressed body that does not end. */
   const endless = new Set<string>();
-  const server = createServer((request, response) => {
+  const { url, close } = await serve((request, response) => {
     const receive = async (body: string): Promise<void> => {
       const path = request.url ?? '';
       const token = new URLSearchParams(body).get('logout_token') ?? '';
@@ -33,8 +32,6 @@ export async function startLogoutReceiver(onLogout: (logout: ReceivedLogout) => 
     // An app may end during its request.
     void text(request).then(receive, () => undefined);
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url,
     statuses,
@@ -43,9 +40,6 @@ export async function startLogoutReceiver(onLogout: (logout: ReceivedLogout) => 
     get received(): readonly ReceivedLogout[] {
       return received;
     },
-    close(): void {
-      server.close();
-      server.closeAllConnections();
-    },
+    close,
   };
 }

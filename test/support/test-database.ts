@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { migrate } from '#database/migrate.js';
 import { createRoles } from './process-credentials.js';
-import type { TestServices } from './test-services.js';
+import { type TestServices, testServices } from './test-services.js';
 import { randomBytes } from 'node:crypto';
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 
@@ -15,6 +15,19 @@ export async function withDatabase<T>(url: string, work: (client: Client) => Pro
   }
 }
 
+/** Runs `work` when no other suite of this test run executes work of the same name. */
+export function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+  return withDatabase(testServices().databaseUrl, async (admin) => {
+    await lock(admin, name);
+    return work();
+  });
+}
+
+/** PostgreSQL releases the lock when the connection ends, however this process ends. */
+async function lock(admin: Client, name: string): Promise<void> {
+  await admin.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
+}
+
 function withDatabaseName(url: string, name: string): string {
   const changed = new URL(url);
   changed.pathname = `/${name}`;
@@ -25,7 +38,7 @@ function withDatabaseName(url: string, name: string): string {
 async function templateDatabase(services: TestServices): Promise<string> {
   const name = templateName(services);
   await withDatabase(services.databaseUrl, async (admin) => {
-    await admin.query('SELECT pg_advisory_lock(hashtext($1))', [name]);
+    await lock(admin, name);
     const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
     if (rowCount) return;
     // A draft is renamed at the end, so that a partially migrated database is never copied.

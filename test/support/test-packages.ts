@@ -4,6 +4,7 @@ import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
 import { lastLines } from '#local/servers/started-service.js';
+import { inTurn } from './test-database.js';
 
 /** Packages that only tests use, with a separate package.json and lock file. */
 export class TestPackages {
@@ -20,11 +21,12 @@ export class TestPackages {
     this.folder = resolve('.local', basename(manifests), state);
   }
 
-  /**
-   * Installs into a draft, because suites may run concurrently and `npm ci` empties its folder.
-   * @returns the error, if any
-   */
-  async install(): Promise<string | undefined> {
+  /** @returns the error, if any */
+  install(): Promise<string | undefined> {
+    return inTurn(this.folder, () => this.installOnce());
+  }
+
+  private async installOnce(): Promise<string | undefined> {
     const place = join(this.folder, 'node_modules');
     if (existsSync(place)) return undefined;
     await mkdir(this.folder, { recursive: true });
@@ -42,9 +44,8 @@ export class TestPackages {
       const { NODE_OPTIONS: _ofJest, ...env } = process.env;
       const npm = await runCommand('npm', ['ci', ...options], { cwd: draft, env, timeout: 200_000 });
       if (npm.code !== 0) return lastLines(npm.stderr, 1) || 'npm ci took longer than 200 s';
-      await rename(join(draft, 'node_modules'), place).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-      });
+      // An interrupted installation leaves only a draft.
+      await rename(join(draft, 'node_modules'), place);
       return undefined;
     } finally {
       await rm(draft, { recursive: true, force: true });

@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Browser } from 'playwright-core';
 import { freePort } from '#local/servers/free-port.js';
 import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
+import { type HttpServer, serve } from '#test/support/http-server.js';
 import {
   type AuthorizeApp,
   authorizeAddress,
@@ -16,13 +16,10 @@ const STATE = `"'><script>document.title='owned'</script></form>&amp;\u202ex é`
 
 let app: AuthorizeApp;
 let chromium: Browser;
-let frontEnd: Server;
-let callback: Server;
+let frontEnd: HttpServer;
+let callback: HttpServer;
 let address: string;
 const received: { readonly request: IncomingMessage; readonly body: string }[] = [];
-
-const originOf = (server: Server, host: string) => `http://${host}:${(server.address() as AddressInfo).port}`;
-const listen = (server: Server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
 beforeAll(async () => {
   const port = await freePort();
@@ -31,16 +28,14 @@ beforeAll(async () => {
     launchBrowser(),
   ]);
   // Many applications serve their callback and their pages from different origins.
-  frontEnd = createServer((_request, response) => response.end('connected'));
-  await listen(frontEnd);
-  callback = createServer((request, response) => {
+  frontEnd = await serve((_request, response) => response.end('connected'));
+  callback = await serve((request, response) => {
     void text(request).then((body) => {
       received.push({ request, body });
-      response.writeHead(303, { Location: `${originOf(frontEnd, '127.0.0.1')}/done` }).end();
+      response.writeHead(303, { Location: `${frontEnd.url}/done` }).end();
     });
   });
-  await listen(callback);
-  const redirectUri = `${originOf(callback, 'localhost')}/callback?tenant=7`;
+  const redirectUri = `http://localhost:${callback.port}/callback?tenant=7`;
   const { clientId } = await app.client({ name: 'Calendar Connect' }, redirectUri);
   address =
     app.url +
@@ -81,7 +76,7 @@ describe.each([
       await page.getByRole('button', { name: button, exact: true }).click();
       if (!javaScriptEnabled)
         await page.getByRole('button', { name: 'Continue to Calendar Connect' }).click();
-      await page.waitForURL(`${originOf(frontEnd, '127.0.0.1')}/done`);
+      await page.waitForURL(`${frontEnd.url}/done`);
       const [posted, ...others] = received.splice(0);
       expect(others).toEqual([]);
       expect([posted?.request.method, posted?.request.url]).toEqual(['POST', '/callback?tenant=7']);

@@ -1,9 +1,8 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import type { User } from '#users/user.js';
 import { freePort } from '#local/servers/free-port.js';
 import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
+import { type HttpServer, serve } from '#test/support/http-server.js';
 import {
   type AuthorizeApp,
   authorizeAddress,
@@ -15,17 +14,14 @@ import {
 let app: AuthorizeApp;
 let user: User;
 let chromium: Browser;
-let frontEnd: Server;
-let callback: Server;
+let frontEnd: HttpServer;
+let callback: HttpServer;
 let address: (more?: Record<string, string>) => string;
 
 const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
 );
-
-const portOf = (server: Server) => (server.address() as AddressInfo).port;
-const listen = (server: Server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
 beforeAll(async () => {
   const port = await freePort();
@@ -34,13 +30,11 @@ beforeAll(async () => {
     launchBrowser(),
   ]);
   // Many applications serve their callback and their pages from different origins.
-  frontEnd = createServer((_request, response) => response.end('connected'));
-  await listen(frontEnd);
-  callback = createServer(({ url }, response) => {
-    response.writeHead(302, { Location: `http://127.0.0.1:${portOf(frontEnd)}/done${url ?? ''}` }).end();
+  frontEnd = await serve((_request, response) => response.end('connected'));
+  callback = await serve(({ url }, response) => {
+    response.writeHead(302, { Location: `${frontEnd.url}/done${url ?? ''}` }).end();
   });
-  await listen(callback);
-  const redirectUri = `http://localhost:${portOf(callback)}/callback`;
+  const redirectUri = `http://localhost:${callback.port}/callback`;
   const { clientId } = await app.client(
     {
       scopes: ['profile:read', 'bookings:read', 'bookings:write'],
@@ -90,7 +84,7 @@ async function consentLoaded(page: Page): Promise<void> {
 }
 
 async function arrival(page: Page): Promise<Record<string, string>> {
-  await page.waitForURL(`http://127.0.0.1:${portOf(frontEnd)}/done/**`);
+  await page.waitForURL(`${frontEnd.url}/done/**`);
   return Object.fromEntries(new URL(page.url()).searchParams);
 }
 

@@ -1,9 +1,9 @@
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { User } from '#users/user.js';
 import { freePort } from '#local/servers/free-port.js';
 import { launchBrowser } from '#test/support/chromium.js';
+import { type HttpServer, serve } from '#test/support/http-server.js';
 import {
   type AuthorizeApp,
   authorizeAddress,
@@ -15,12 +15,9 @@ let port: number;
 let app: AuthorizeApp;
 let user: User;
 let chromium: Browser;
-let callback: Server;
+let callback: HttpServer;
 let redirectUri: string;
 let clientId: string;
-
-const listen = (server: Server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
 beforeAll(async () => {
   port = await freePort();
@@ -28,9 +25,8 @@ beforeAll(async () => {
     startAuthorizeApp({ AUTH_URL: `http://localhost:${port}` }, undefined, port),
     launchBrowser(),
   ]);
-  callback = createServer((_request, response) => response.end('connected'));
-  await listen(callback);
-  redirectUri = `http://localhost:${portOf(callback)}/callback`;
+  callback = await serve((_request, response) => response.end('connected'));
+  redirectUri = `http://localhost:${callback.port}/callback`;
   ({ clientId } = await app.client({}, redirectUri));
 });
 
@@ -204,7 +200,7 @@ describe.each([
 it('the error page explains that a proxy must use https, and links to https', async () => {
   const secure = await startAuthorizeApp({ AUTH_URL: 'https://auth.example.com' });
   // Simulates a misconfigured proxy that forwards http without redirecting to https.
-  const proxy = createServer((incoming, outgoing) => {
+  const proxy = await serve((incoming, outgoing) => {
     const { method, headers, url = '' } = incoming;
     const forwarded = request(new URL(new URL(url).pathname, secure.url), { method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
@@ -212,9 +208,7 @@ it('the error page explains that a proxy must use https, and links to https', as
     });
     incoming.pipe(forwarded);
   });
-  await listen(proxy);
-  const server = `http://127.0.0.1:${portOf(proxy)}`;
-  const context = await chromium.newContext({ proxy: { server }, locale: 'en' });
+  const context = await chromium.newContext({ proxy: { server: proxy.url }, locale: 'en' });
   try {
     const page = await context.newPage();
     await page.goto('http://auth.example.com/auth/login');
@@ -238,14 +232,13 @@ it('another site cannot submit the forms of this service', async () => {
   await logIn(page);
   await allowButton(page).waitFor();
   const action = `http://localhost:${port}/auth/logout`;
-  const evil = createServer((_request, response) => {
+  const evil = await serve((_request, response) => {
     response
       .setHeader('Content-Type', 'text/html')
       .end(`<form method=post action="${action}"><button>x</button></form>`);
   });
-  await listen(evil);
   try {
-    await page.goto(`http://127.0.0.1:${portOf(evil)}/`);
+    await page.goto(evil.url);
     await page.getByRole('button').click();
     expect(await heading(page)).toBe('This form came from another site');
     expect(await page.getByRole('link').getAttribute('href')).toBe('/auth/');

@@ -1,17 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { freePort } from '#local/servers/free-port.js';
 import { launchBrowser } from '#test/support/chromium.js';
+import { type HttpServer, serve } from '#test/support/http-server.js';
 import { type AuthorizeApp, authorizeAddress, startAuthorizeApp } from '../support/start-authorize-app.js';
 import { LOGIN_CLIENT, type OpenIdProviderServer, startOpenIdProvider } from '../support/openid-provider.js';
 
 let app: AuthorizeApp;
 let provider: OpenIdProviderServer;
 let chromium: Browser;
-let application: Server;
+let application: HttpServer;
 let redirectUri: string;
 let clientId: string;
 let context: BrowserContext;
@@ -35,9 +33,8 @@ beforeAll(async () => {
     ),
     launchBrowser(),
   ]);
-  application = createServer((_request, response) => response.end('connected')).listen(0, '127.0.0.1');
-  await once(application, 'listening');
-  redirectUri = `http://127.0.0.1:${(application.address() as AddressInfo).port}/callback`;
+  application = await serve((_request, response) => response.end('connected'));
+  redirectUri = `${application.url}/callback`;
   ({ clientId } = await app.client({}, redirectUri));
 });
 

@@ -1,12 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, Locator, Page } from 'playwright-core';
 import type { Client } from '#clients/client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { revokeUrl } from '../../src/urls.js';
 import { freePort } from '#local/servers/free-port.js';
 import { complaintsOf, launchBrowser } from '#test/support/chromium.js';
+import { type HttpServer, serve } from '#test/support/http-server.js';
 import { PUBLIC_ID_TOKEN_KEYS } from '#test/support/keys.js';
 import { LOGIN_CLIENT, type OpenIdProviderServer, startOpenIdProvider } from '../support/openid-provider.js';
 import {
@@ -23,30 +21,26 @@ import { waitingDevice } from '../support/waiting-device.js';
 const SCOPES = ['openid', 'profile:read', 'bookings:read'];
 
 let chromium: Browser;
-let application: Server;
-let frontEnd: Server;
-let product: Server;
+let application: HttpServer;
+let frontEnd: HttpServer;
+let product: HttpServer;
 /** Returns the form with which the product answers a challenge. */
 let logIn: (challenge: string) => Promise<{ readonly action: string; readonly assertion: string }>;
 /** Referrers that the application's pages received. */
 const referrers: (string | undefined)[] = [];
 
-const portOf = (server: Server) => (server.address() as AddressInfo).port;
-
 beforeAll(async () => {
   chromium = await launchBrowser();
-  frontEnd = createServer(({ headers }, response) => {
+  frontEnd = await serve(({ headers }, response) => {
     referrers.push(headers.referer);
     response.end('connected');
-  }).listen(0, '127.0.0.1');
+  });
   // Redirects to a program on the same device, as agents and desktop applications do.
-  application = createServer(({ url = '' }, response) => {
-    const target = url.startsWith('/private-use')
-      ? 'com.example.pocket:/done'
-      : `http://127.0.0.1:${portOf(frontEnd)}/done`;
+  application = await serve(({ url = '' }, response) => {
+    const target = url.startsWith('/private-use') ? 'com.example.pocket:/done' : `${frontEnd.url}/done`;
     response.writeHead(302, { Location: `${target}?from=${encodeURIComponent(url)}` }).end();
-  }).listen(0, '127.0.0.1');
-  product = createServer(({ url = '' }, response) => {
+  });
+  product = await serve(({ url = '' }, response) => {
     const query = new URL(url, 'http://127.0.0.1').searchParams;
     void logIn(query.get('challenge') ?? '').then(({ action, assertion }) =>
       response
@@ -55,8 +49,7 @@ beforeAll(async () => {
           `<form method="post" action="${action}"><input type="hidden" name="assertion" value="${assertion}"><button>Log in at the product</button></form>`,
         ),
     );
-  }).listen(0, '127.0.0.1');
-  await Promise.all([frontEnd, application, product].map((server) => once(server, 'listening')));
+  });
 });
 
 afterAll(async () => {
@@ -71,7 +64,7 @@ async function start(settings: Parameters<typeof startAuthorizeApp>[0]): Promise
   return startAuthorizeApp({ ID_TOKEN_KEYS: PUBLIC_ID_TOKEN_KEYS, ...settings }, undefined, port);
 }
 
-const callback = (path: string) => `http://localhost:${portOf(application)}/${path}`;
+const callback = (path: string) => `http://localhost:${application.port}/${path}`;
 
 const registered = (app: AuthorizeApp, path: string): Promise<Client> =>
   app.client(
@@ -117,8 +110,7 @@ describe.each([
     });
     afterAll(() => app.close());
 
-    const target = () =>
-      kind === 'loopback' ? `http://127.0.0.1:${portOf(frontEnd)}/done` : 'com.example.pocket:/done';
+    const target = () => (kind === 'loopback' ? `${frontEnd.url}/done` : 'com.example.pocket:/done');
 
     async function logIn(page: Page, email: string, password = PASSWORD): Promise<void> {
       await page.locator('#username').fill(email);
@@ -188,13 +180,13 @@ describe.each([
     const app = await start({
       AUTH_URL: `http://127.0.0.1:${await freePort()}`,
       // Another site, so that the browser sends no SameSite=Lax cookie with the form of the product.
-      LOGIN_URL: `http://localhost:${portOf(product)}/login`,
+      LOGIN_URL: `http://localhost:${product.port}/login`,
       LOGIN_PUBLIC_KEY: key.pem,
     });
     logIn = async (challenge) => ({
       action: `${app.url}${ENDPOINTS.loginCallback}`,
       assertion: await key.assertion(challenge, {
-        claims: { iss: `http://localhost:${portOf(product)}`, aud: app.url, ...PROFILE },
+        claims: { iss: `http://localhost:${product.port}`, aud: app.url, ...PROFILE },
       }),
     });
     const { page, complaints } = await newPage(javaScript);

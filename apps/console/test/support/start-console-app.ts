@@ -124,7 +124,7 @@ export async function startConsoleApp(settings: Partial<ConsoleConfiguration> = 
       service.report.throwProblems();
       await database.close();
       redis.disconnect();
-      await provider.close();
+      provider.close();
       if (!given) await services.close();
     },
   };

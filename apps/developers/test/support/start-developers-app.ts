@@ -141,7 +141,7 @@ export async function startDevelopersApp(settings: Partial<DevelopersConfigurati
     async close(): Promise<void> {
       await app.close();
       await fixture.close();
-      await provider.close();
+      provider.close();
       if (!given) await services.close();
     },
   };

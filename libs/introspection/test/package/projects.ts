@@ -1,11 +1,10 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#local/servers/free-port.js';
-import { type GuardedProcess, startGuarded } from '#local/servers/guarded-process.js';
 import { runCommand } from '#local/servers/run-command.js';
 import { lastLines } from '#local/servers/started-service.js';
+import { startProgram } from '#test/support/program.js';
 
 export const FASTIFY_MAIN = `
 import { NestFactory } from '@nestjs/core';
@@ -142,7 +141,6 @@ export class AppModule {}
 `;
 
 const PACKAGE = '@scheduling-oauth/introspection';
-const READY_WITHIN_MS = 60_000;
 const INSTALL_WITHIN_MS = 200_000;
 
 /** Environment without the options of Jest, as in a developer's shell. */
@@ -240,33 +238,18 @@ export class OutsideProject {
 
   async start(args: readonly string[], env: Readonly<Record<string, string>>): Promise<RunningProject> {
     const port = await freePort();
-    let output = '';
-    const service: GuardedProcess = startGuarded({
-      name: 'the service',
-      command: process.execPath,
-      args,
+    const url = `http://127.0.0.1:${port}`;
+    const service = await startProgram('the service', [process.execPath, ...args], {
       cwd: this.folder,
       env: { ...ENV, PORT: String(port), ...env },
-      logFile: join(this.folder, 'log'),
-      onOutput: (text) => (output += text),
-      signal: 'SIGTERM',
-      grace: 10_000,
+      urls: [`${url}/readyz`],
     });
-    let ended = '';
-    void service.ended.then((how) => (ended = how));
     const send = async (path: string, init?: RequestInit): Promise<Answer> => {
-      const answer = await fetch(`http://127.0.0.1:${port}${path}`, init);
+      const answer = await fetch(url + path, init);
       const text = await answer.text();
       const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
       return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
     };
-    for (const end = Date.now() + READY_WITHIN_MS; ; await sleep(50)) {
-      if ((await send('/readyz').catch(() => undefined))?.status === 200) break;
-      if (ended !== '' || Date.now() > end) {
-        await service.stop();
-        throw new Error(`the service was not ready (${ended}):\n${output}`);
-      }
-    }
     return { send, stop: () => service.stop() };
   }
 
