@@ -2,14 +2,18 @@ import Sequencer from '@jest/test-sequencer';
 
 /** Suites that take longest, in this order, although their files are small. */
 const SLOWEST = [
-  'qa/test/soak',
+  'qa/test/soak-openid',
   'test/recipes/relying-parties',
-  'test/recipes/',
   'test/topology/failover',
+  'accessibility.long',
+  'test/recipes/',
   'libs/introspection/test/package',
-  'test/examples/',
-  'test/topology/',
+  'histories/histories',
+  'test/end-to-end/operate',
+  'test/examples/example-product',
   'test/mcp/',
+  'ui/every-page',
+  'test/topology/',
 ];
 
 /** Starts the slowest suites first. Without durations of an earlier run, Jest starts the largest files first. */
