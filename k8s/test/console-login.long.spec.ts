@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { runOperator } from '../../apps/operator/test/support/use-operator.js';
+import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { launchBrowser } from '#test/support/chromium.js';

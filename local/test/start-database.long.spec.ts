@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { emptyDatabase, withDatabase } from '#test/support/test-database.js';
 import { testServices } from '#test/support/test-services.js';
-import { runOperator } from '../../apps/operator/test/support/use-operator.js';
+import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import { runDemo } from '../demo/run-demo.js';
 import { readRunFile } from '../demo/run-script.js';
 import { Transcript } from '../demo/transcript.js';

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { withDatabase } from '../support/test-database.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { until } from '../support/until.js';
-import { runOperator } from '../../apps/operator/test/support/use-operator.js';
+import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import type { RunFile } from '#local/demo/run-script.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
 import '../support/built.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { ClientKey, DpopKey } from '#test/support/keys.js';
-import { runOperator } from '../../apps/operator/test/support/use-operator.js';
+import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import { allow, type RunningProduct, startProduct } from './running-product.js';
 
 const bash = promisify(execFile);

@@ -5,7 +5,7 @@ import * as openid from 'openid-client';
 import { generateClientSecret } from '#oauth/oauth-client.js';
 import { generateIdTokenKeys, publicIdTokenKeys } from '#oauth/openid/signing-keys.js';
 import { ClientStore } from '#clients/client.store.js';
-import { runOperator } from '../../apps/operator/test/support/use-operator.js';
+import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import { until } from '../support/until.js';
 import { openRotation, type RotatedApp, type Rotation } from './rotation.js';
 import { allow, register, withStores } from './running-product.js';

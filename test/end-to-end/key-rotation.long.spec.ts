@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { runOperator } from '../../apps/operator/test/support/use-operator.js';
+import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
 import { until } from '../support/until.js';
 import { openRotation, type Rotation } from './rotation.js';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { runOperator } from '../../apps/operator/test/support/use-operator.js';
+import { runOperator } from '../../apps/operator/test/support/run-operator.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { isolate } from '../support/isolate.js';

@@ -2,15 +2,22 @@ import type { AdministrationSettings } from '#operations/administration.options.
 import { readSettings } from '../settings/settings.js';
 import type { Administration } from './open-administration.js';
 
+/** Replaced in tests that keep administrations open for many commands. */
+export const administrations = {
+  open: async (settings: AdministrationSettings): Promise<Administration> => {
+    // Imported on demand, because help and unknown options do not need it.
+    const { openAdministration } = await import('./open-administration.js');
+    return openAdministration(settings);
+  },
+};
+
 /** PostgreSQL is connected on use, so that wrong input is reported without a database. */
 export async function withAdministration<T>(
   shape: new () => Partial<AdministrationSettings>,
   work: (administration: Administration) => Promise<T>,
 ): Promise<T> {
-  // Imported on demand, because help and unknown options do not need it.
-  const { openAdministration } = await import('./open-administration.js');
   // The cast is safe: a command uses only operations whose settings are in its shape. A test runs every command.
-  const administration = await openAdministration(readSettings(shape) as AdministrationSettings);
+  const administration = await administrations.open(readSettings(shape) as AdministrationSettings);
   try {
     return await work(administration);
   } finally {

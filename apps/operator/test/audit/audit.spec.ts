@@ -12,14 +12,8 @@ import { natsOptions } from '#messaging/nats.connection.js';
 import { bodyText, startLogCollector } from '#test/support/log-collector.js';
 import { auditEvents, undocumentedDetails } from '#test/support/audit-trail.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
-import {
-  expectRefused,
-  jsonOf,
-  runCommand,
-  runOperator,
-  useOperator,
-  useRunningApps,
-} from '../support/use-operator.js';
+import { runOperator } from '../support/run-operator.js';
+import { expectRefused, jsonOf, runCommand, useOperator, useRunningApps } from '../support/use-operator.js';
 
 describe('audit', () => {
   const operator = useOperator();
@@ -174,8 +168,7 @@ describe('audit', () => {
 
     it('finds a deleted user by id, and suggests the id for an unknown name', async () => {
       const event = await store({ type: 'user.deleted', user_id: 4242 });
-      const search = (user: string) =>
-        runOperator(['audit', 'search', '--json', '--user', user], operator.env);
+      const search = (user: string) => audit('search', '--json', '--user', user);
       const byName = await search('gone@example.com');
       expectRefused(
         byName,

@@ -19,7 +19,8 @@ import { ClientStore } from '#clients/client.store.js';
 import { generateClientId, matchClientSecret } from '#oauth/oauth-client.js';
 import { databaseDataSource } from '#database/data-source.js';
 import { auditEvents } from '#test/support/audit-trail.js';
-import { expectRefused, jsonOf, runOperator, useOperator } from '../support/use-operator.js';
+import { runOperator } from '../support/run-operator.js';
+import { expectRefused, jsonOf, useOperator } from '../support/use-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 
@@ -310,9 +311,9 @@ describe('operator client import', () => {
 
   it('requires NATS, except with --dry-run', async () => {
     const env = { DATABASE_URL: operator.databaseUrl };
-    const dry = await runOperator(['client', 'import', '-', '--dry-run'], env, minimal('sc_dry'));
+    const dry = await operator.run(['client', 'import', '-', '--dry-run'], env, minimal('sc_dry'));
     expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('Would create 1 application') });
-    const real = await runOperator(['client', 'import', '-'], env, minimal('sc_dry'));
+    const real = await operator.run(['client', 'import', '-'], env, minimal('sc_dry'));
     expect(real).toMatchObject({
       code: 1,
       stdout: '',

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { expectRefused, jsonOf, runOperator, useOperator, withoutIds } from '../support/use-operator.js';
+import { runOperator } from '../support/run-operator.js';
+import { expectRefused, jsonOf, useOperator, withoutIds } from '../support/use-operator.js';
 
 interface Secret {
   id: string;

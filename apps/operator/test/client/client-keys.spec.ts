@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { expectRefused, jsonOf, runOperator, useOperator } from '../support/use-operator.js';
+import { expectRefused, jsonOf, useOperator } from '../support/use-operator.js';
 
 const CALLBACK = 'https://app.example.com/callback';
 const GIVEN = ['--name', 'Signing Calendar', '--redirect-uri', CALLBACK, '--json'];
@@ -219,7 +219,7 @@ describe('an application', () => {
   it('has a hand-over text that explains how to authenticate', async () => {
     const { client_id: id } = await create('--jwks-uri', 'https://app.example.com/jwks.json');
     const env = { ...operator.env, API_URL: 'https://api.example.com' };
-    const { stdout: markdown } = await runOperator(['client', 'handover', id], env);
+    const { stdout: markdown } = await operator.run(['client', 'handover', id], env);
     for (const part of [
       'private_key_jwt',
       '`https://api.example.com`',

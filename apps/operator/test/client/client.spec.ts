@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { connect } from '@nats-io/transport-node';
 import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { expectRefused, jsonOf, runOperator, useOperator, withoutIds } from '../support/use-operator.js';
+import { runOperator } from '../support/run-operator.js';
+import { expectRefused, jsonOf, useOperator, withoutIds } from '../support/use-operator.js';
 
 interface Registered {
   client_id: string;
@@ -99,11 +100,18 @@ describe('operator client', () => {
     const hanging = createServer().listen(0, '127.0.0.1');
     await once(hanging, 'listening');
     const { port } = hanging.address() as { port: number };
-    const addresses = ['nats://user:natspassword@127.0.0.1:1', `nats://user:natspassword@127.0.0.1:${port}`];
     const args = ['create', '--name', 'A', '--redirect-uri', CALLBACK, '--json'];
-    const outcomes = await Promise.all(
-      addresses.map((NATS_URL) => runOperator(['client', ...args], { ...operator.env, NATS_URL })),
-    );
+    const outcomes = await Promise.all([
+      operator.run(['client', ...args], {
+        ...operator.env,
+        NATS_URL: 'nats://user:natspassword@127.0.0.1:1',
+      }),
+      // A separate process, which must not wait for the server.
+      runOperator(['client', ...args], {
+        ...operator.env,
+        NATS_URL: `nats://user:natspassword@127.0.0.1:${port}`,
+      }),
+    ]);
     hanging.close();
     for (const { code, stdout, stderr } of outcomes) {
       expect(code).toBe(0);

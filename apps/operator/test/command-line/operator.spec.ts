@@ -7,7 +7,8 @@ import { AUDIT_STREAMS } from '#audit/event.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { withDatabase } from '#test/support/test-database.js';
 import { isolate } from '#test/support/isolate.js';
-import { runOperator, useOperator } from '../support/use-operator.js';
+import { runOperator } from '../support/run-operator.js';
+import { useOperator } from '../support/use-operator.js';
 
 describe('operator', () => {
   const operator = useOperator();
@@ -34,7 +35,7 @@ describe('operator', () => {
       ['a missing setting', ['client', 'list', '--json'], {}, 1, /^DATABASE_URL is missing: /],
       ['a service that does not answer', ['client', 'list', '--json'], unreachable, 1, /DATABASE_URL/],
     ])('is one JSON object on stderr, with the exit code: %s', async (_, args, env, code, problem) => {
-      const failed = await runOperator(args, env);
+      const failed = await operator.run(args, env);
       expect(failed).toMatchObject({ code, stdout: '' });
       expect(failed.stderr).toMatch(/^\{.*\}\n$/);
       expect(JSON.parse(failed.stderr)).toEqual({ error: expect.stringMatching(problem), exit_code: code });
@@ -43,7 +44,7 @@ describe('operator', () => {
 
     it('has a line for each problem', async () => {
       const wrong = ['client', 'create', '--name', '', '--redirect-uri', 'ftp://a.example', '--json'];
-      const { code, stderr } = await runOperator(wrong, operator.env);
+      const { code, stderr } = await operator.run(wrong);
       expect(code).toBe(2);
       const { error, exit_code } = JSON.parse(stderr) as { error: string; exit_code: number };
       expect([exit_code, error.split('\n')]).toEqual([
@@ -53,13 +54,13 @@ describe('operator', () => {
     });
 
     it('contains no control characters of quoted input', async () => {
-      const { stderr } = await runOperator(['client', 'show', 'no\u009bbody', '--json'], operator.env);
+      const { stderr } = await operator.run(['client', 'show', 'no\u009bbody', '--json']);
       expect(stderr).not.toContain('\u009b');
       expect(JSON.parse(stderr)).toMatchObject({ exit_code: 2 });
     });
 
     it('is text if --json follows --', async () => {
-      const { code, stderr } = await runOperator(['client', 'show', '--', '--json'], operator.env);
+      const { code, stderr } = await operator.run(['client', 'show', '--', '--json']);
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^error: .*"--json"/) });
     });
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
 import { findLibraries } from '#test/support/foreign-library.js';
-import { runOperator } from '../support/use-operator.js';
+import { runOperator } from '../support/run-operator.js';
 
 const [zsh] = await findLibraries([
   { interpreter: 'zsh', packages: ['zsh', 'zsh-common'], probe: 'print -r -- $ZSH_VERSION' },

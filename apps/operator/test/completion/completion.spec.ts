@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { runOperator } from '../support/use-operator.js';
+import { runCommand } from '../support/use-operator.js';
 
 /** Calls a function of `complete -F` as bash does, and prints its suggestions. */
 const PROPOSE = `
@@ -17,7 +17,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"
 describe('bash completion', () => {
   let script: string;
   beforeAll(async () => {
-    const { code, stdout, stderr } = await runOperator(['completion', 'bash'], {});
+    const { code, stdout, stderr } = await runCommand(['completion', 'bash'], {});
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     script = stdout;
   });
@@ -51,7 +51,7 @@ describe('bash completion', () => {
 });
 
 it('operator completion refuses an unknown shell, and lists the supported shells', async () => {
-  const { code, stdout, stderr } = await runOperator(['completion', 'fish'], {});
+  const { code, stdout, stderr } = await runCommand(['completion', 'fish'], {});
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(/bash, zsh/);
 });

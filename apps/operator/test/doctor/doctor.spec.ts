@@ -21,7 +21,8 @@ import { isolate, type Isolated } from '#test/support/isolate.js';
 import { findTool } from '#test/support/tool.js';
 import { until } from '#test/support/until.js';
 import { AREAS } from '#diagnosis/finding.js';
-import { expectRefused, type Outcome, runCommand, runOperator } from '../support/use-operator.js';
+import type { Outcome } from '../support/outcome.js';
+import { expectRefused, runCommand } from '../support/use-operator.js';
 
 let services: Isolated;
 let fixture: Fixture;
@@ -457,7 +458,7 @@ describe('operator doctor', () => {
       id,
       ['http://app.example.com/cb', 'https://app.example.com/cb'],
     ]);
-    const { code, stdout, stderr } = await runOperator(['doctor'], env);
+    const { code, stdout, stderr } = await doctor();
     expect({ code, stderr }).toEqual({ code: 4, stderr: '' });
     expect(stdout).toMatch(
       /^ERROR redirect-uri-unencrypted \[RFC 9700 2\.6, .*ASVS 5\.0 12\.2\.1\]\n {2}expected: redirect URIs are https.*\n {2}sc_.*\n {4}.*http:\/\/app\.example\.com\/cb.*\n {4}remedy: register .*:\n {6}operator client update sc_.* --remove-redirect-uri http:\/\/app\.example\.com\/cb$/m,

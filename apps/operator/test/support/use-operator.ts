@@ -1,45 +1,20 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
-import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
+import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { DataSource } from 'typeorm';
-import { NODE_ARGUMENTS } from '#test/support/built.js';
-import { withCredentials } from '#test/support/process-credentials.js';
+import type { AdministrationSettings } from '#operations/administration.options.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { type Fixture, openFixture, started } from '#test/support/fixture.js';
-import { type AppName, type AppProcess, startApp } from '#test/support/app-process.js';
+import type { AppName } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
-
-const MAIN = resolve('dist/apps/operator.cjs');
-
-export interface Outcome {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-/** Runs the built command as a separate process. @param env complete environment except PATH */
-export async function runOperator(
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-  stdin: string | Buffer = '',
-): Promise<Outcome> {
-  const child = spawn(process.execPath, [...NODE_ARGUMENTS, MAIN, ...args], {
-    env: { PATH: process.env.PATH, ...ownEnvironment(args, env) },
-  });
-  // The command may exit before it reads its input.
-  child.stdin.on('error', () => undefined).end(stdin);
-  const ended = new Promise<number | null>((done) => child.on('close', done));
-  const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  return { code, stdout, stderr };
-}
-
-/** Only `migrate` may change tables. */
-const ownEnvironment = ([command]: readonly string[], env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  command === 'migrate' ? env : withCredentials('operator', env);
+import { startAppInProcess, type AppInProcess } from '#test/support/app-in-process.js';
+import { administrations } from '../../src/connections/administration.js';
+import type { Administration } from '../../src/connections/open-administration.js';
+import { runCommand as runProgram } from '../../src/program.js';
+import { type Outcome, ownEnvironment } from './outcome.js';
 
 /** Requires success and an empty stderr. @returns the output of --json */
 export function jsonOf({ code, stdout, stderr }: Outcome): unknown {
@@ -54,36 +29,79 @@ export function expectRefused({ code, stdout, stderr }: Outcome, problem: RegExp
 }
 
 /** Removes client ids, whose random letters may form any word. */
-export function withoutIds(text: string): string {
-  return text.replaceAll(/sc_[a-z2-7]{24}/g, '');
+export function withoutIds(output: string): string {
+  return output.replaceAll(/sc_[a-z2-7]{24}/g, '');
 }
 
-const HOST = resolve('apps/operator/test/support/command-host-process.mjs');
-let host: ChildProcess | undefined;
+/** Keeps what commands open, because opening takes half of the CPU time of a command. */
+class KeptAdministrations {
+  private readonly kept = new Map<string, Promise<Administration>>();
+
+  constructor(private readonly openAnother: typeof administrations.open) {}
+
+  // A command gets an administration with no other settings than its own.
+  open = async (settings: AdministrationSettings): Promise<Administration> => {
+    const key = JSON.stringify(settings);
+    const administration = this.kept.get(key) ?? this.openAnother(settings);
+    this.kept.set(key, administration);
+    return { ...(await administration), close: async () => undefined };
+  };
+
+  async close(): Promise<void> {
+    for (const administration of this.kept.values()) await (await administration).close();
+  }
+}
+
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs built commands sequentially in one process per Jest worker. One process per command is a hundred times slower.
- * Does not test the exit of the process.
+ * Runs commands sequentially in this process, which takes a tenth of the CPU time of a process per command. Does not
+ * test the exit of the process.
  * @param env complete environment except PATH
  */
-export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv, stdin = ''): Promise<Outcome> {
-  const outcome = last.then(() => ask({ args, settings: ownEnvironment(args, env), stdin }));
+export function runCommand(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  stdin: string | Buffer = '',
+  open = administrations.open,
+): Promise<Outcome> {
+  const outcome = last.then(() => runHere(args, ownEnvironment(args, env), stdin, open));
   last = outcome.catch(() => undefined);
   return outcome;
 }
 
-async function ask(command: object): Promise<Outcome> {
-  host ??= fork(HOST, { execArgv: [] });
-  host.ref();
-  host.channel?.ref();
-  const answered = once(host, 'message');
-  host.send(command);
-  const [outcome] = (await answered) as [Outcome];
-  // Allows the worker to exit. The host then also exits, because its channel closes.
-  host.unref();
-  host.channel?.unref();
-  return outcome;
+async function runHere(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  stdin: string | Buffer,
+  open: typeof administrations.open,
+): Promise<Outcome> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const written = Promise.all([text(stdout), text(stderr)]);
+  const own = Object.getOwnPropertyDescriptors(process);
+  const replaced = {
+    argv: [process.argv0, 'operator', ...args],
+    env: { PATH: process.env.PATH, ...env },
+    stdin: Readable.from(stdin.length === 0 ? [] : [Buffer.from(stdin)]),
+    stdout,
+    stderr,
+  };
+  for (const [name, value] of Object.entries(replaced))
+    Object.defineProperty(process, name, { value, configurable: true, writable: true, enumerable: true });
+  const openOne = administrations.open;
+  let code: number;
+  try {
+    administrations.open = open;
+    code = await runProgram();
+  } finally {
+    administrations.open = openOne;
+    for (const name of Object.keys(replaced) as (keyof typeof replaced)[])
+      Object.defineProperty(process, name, own[name]);
+  }
+  stdout.end();
+  stderr.end();
+  const [out, err] = await written;
+  return { code, stdout: out, stderr: err };
 }
 
 /** Services, settings and a command runner for one suite. */
@@ -93,7 +111,7 @@ export interface TestOperator {
   databaseUrl: string;
   /** Empty folder in place of `.local`. */
   localDir: string;
-  run(args: readonly string[], env?: NodeJS.ProcessEnv, stdin?: string): Promise<Outcome>;
+  run(args: readonly string[], env?: NodeJS.ProcessEnv, stdin?: string | Buffer): Promise<Outcome>;
   rows<T>(sql: string, parameters?: unknown[]): Promise<T[]>;
   counts(): Promise<unknown>;
   close(): Promise<void>;
@@ -120,12 +138,14 @@ async function startOperator(): Promise<TestOperator> {
     NATS_URL: natsUrl,
     LOCAL_DIR: localDir,
   };
+  const kept = new KeptAdministrations(administrations.open);
   return {
     natsUrl,
     databaseUrl,
     localDir,
     env: settings,
-    run: (args, env = settings, stdin = '') => runCommand(args, env, stdin),
+    run: (args, env = settings, stdin = '') =>
+      env === settings ? runCommand(args, env, stdin, kept.open) : runCommand(args, env, stdin),
     rows: (sql, parameters) => database.query(sql, parameters),
     counts: () =>
       database.query(
@@ -133,6 +153,7 @@ async function startOperator(): Promise<TestOperator> {
                 (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM grants) AS grants`,
       ),
     async close() {
+      await kept.close();
       await database.destroy();
       await isolated.close();
       await rm(localDir, { recursive: true });
@@ -140,20 +161,20 @@ async function startOperator(): Promise<TestOperator> {
   };
 }
 
-/** Starts processes of the product for a suite. */
+/** Starts apps of the product for a suite, in its process. */
 export function useRunningApps(names: readonly AppName[], settings: Readonly<Record<string, string>> = {}) {
   const env = started() as Record<string, string> & { NATS_URL: string };
   const urls = started() as Record<AppName, string>;
   const fixture = started() as Fixture;
   let services: Isolated;
-  let apps: readonly AppProcess[] = [];
+  let apps: readonly AppInProcess[] = [];
 
   beforeAll(async () => {
     services = await isolate();
     Object.assign(env, appSettings(services), { API_URL: 'https://api.example.com' });
     const TOKEN_KEYS = randomBytes(32).toString('base64url');
-    const shared = { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS, ...settings };
-    apps = await Promise.all(names.map((name) => startApp(name, shared)));
+    const shared = { ...env, TOKEN_KEYS, ...settings };
+    apps = await Promise.all(names.map((name) => startAppInProcess(name, shared)));
     for (const { name, url } of apps) Object.assign(urls, { [name]: url });
     Object.assign(fixture, await openFixture(services, TOKEN_KEYS));
   });

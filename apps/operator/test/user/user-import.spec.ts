@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hash as bcrypt } from '@node-rs/bcrypt';
-import { runOperator, useOperator } from '../support/use-operator.js';
+import { runOperator } from '../support/run-operator.js';
+import { useOperator } from '../support/use-operator.js';
 
 const operator = useOperator();
 const issuer = 'https://product.example.com';

@@ -3,19 +3,20 @@ import { decodeJwt } from 'jose';
 import { UserStore } from '#users/user.store.js';
 import { databaseDataSource } from '#database/data-source.js';
 import { verifyPassword } from '#users/password.js';
-import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS } from '#test/support/keys.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
+import { startAppInProcess, type AppInProcess } from '#test/support/app-in-process.js';
 import { startLogoutReceiver } from '#test/support/logout-receiver.js';
 import { until } from '#test/support/until.js';
-import { runCommand, runOperator, useOperator } from '../support/use-operator.js';
+import { runOperator } from '../support/run-operator.js';
+import { runCommand, useOperator } from '../support/use-operator.js';
 
 describe('operator user create', () => {
   const operator = useOperator();
 
-  const create = (args: string[], stdin?: string) =>
+  const create = (args: string[], stdin?: string | Buffer) =>
     operator.run(['user', 'create', ...args], operator.env, stdin);
   const named = (username: string) => [
     '--email',
@@ -64,12 +65,8 @@ describe('operator user create', () => {
 
   it('refuses a password that is not UTF-8, and writes nothing', async () => {
     const before = await operator.counts();
-    const args = ['user', 'create', ...named('latin1'), '--password-stdin'];
-    const { code, stdout, stderr } = await runOperator(
-      args,
-      operator.env,
-      Buffer.from('pässwörd\n', 'latin1'),
-    );
+    const args = [...named('latin1'), '--password-stdin'];
+    const { code, stdout, stderr } = await create(args, Buffer.from('pässwörd\n', 'latin1'));
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/the password on stdin is not valid UTF-8: convert it/);
     expect(await operator.counts()).toEqual(before);
@@ -158,7 +155,7 @@ describe('operator user create', () => {
 describe('user logout', () => {
   let services: Isolated;
   let fixture: Fixture;
-  let token: AppProcess;
+  let token: AppInProcess;
   let receiver: Awaited<ReturnType<typeof startLogoutReceiver>>;
   let env: Record<string, string>;
 
@@ -166,8 +163,8 @@ describe('user logout', () => {
     services = await isolate();
     receiver = await startLogoutReceiver();
     env = { ...appSettings(services), TOKEN_KEYS: randomBytes(32).toString('base64url') };
-    const openid = { ID_TOKEN_KEYS, OUTSIDE_FETCH_ALLOW: '127.0.0.1', LOG_LEVEL: 'fatal' };
-    token = await startApp('token', { ...env, ...openid });
+    const openid = { ID_TOKEN_KEYS, OUTSIDE_FETCH_ALLOW: '127.0.0.1' };
+    token = await startAppInProcess('token', { ...env, ...openid });
     fixture = await openFixture(services, env['TOKEN_KEYS'] ?? '');
   });
 
