@@ -7,12 +7,10 @@ let admin: Browser;
 
 beforeAll(async () => {
   app = await startConsoleApp();
-});
-
-beforeEach(async () => {
-  await app.resetRateLimits();
   admin = await app.operator('admin');
 });
+
+beforeEach(() => app.resetRateLimits());
 
 afterAll(() => app.close());
 

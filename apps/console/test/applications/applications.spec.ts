@@ -21,13 +21,13 @@ let admin: Browser;
 
 beforeAll(async () => {
   app = await startConsoleApp({ OUTSIDE_FETCH_ALLOW: '127.0.0.1' });
+  admin = await app.operator('admin');
 });
 
 beforeEach(async () => {
   app.clock.ahead = 0;
-  // Without this reset, the logins of this suite would exceed the limit.
+  // Without this reset, the requests of this suite would exceed the limit.
   await app.resetRateLimits();
-  admin = await app.operator('admin');
 });
 
 afterAll(() => app.close());
@@ -685,6 +685,11 @@ it.each(['', 'x', '1e0', '0x1', '1.0', '-1', '0', '99999999999'])(
 );
 
 describe('a dangerous step', () => {
+  // These tests log in with a later clock.
+  beforeEach(async () => {
+    admin = await app.operator('admin');
+  });
+
   it.each(['delete', 'secrets/new'])('requires a login within the last ten minutes: %s', async (step) => {
     const id = await created();
     const page = await admin.get(`/applications/${id}/${step}`);

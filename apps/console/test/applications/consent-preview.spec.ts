@@ -5,21 +5,21 @@ import { ClientLogoStore } from '#clients/client-logo.store.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { OPERATOR_SUBJECTS } from '#messaging/request-sender.js';
 import { LOCALES } from '#oauth/locale.js';
-import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { startAppInProcess, type AppInProcess } from '#test/support/app-in-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 let services: Isolated;
-let authorize: AppProcess;
+let authorize: AppInProcess;
 let fixture: Awaited<ReturnType<typeof openFixture>>;
 let app: ConsoleApp;
 
 beforeAll(async () => {
   services = await isolate();
   const TOKEN_KEYS = randomBytes(32).toString('base64url');
-  authorize = await startApp('authorize', { ...appSettings(services), LOG_LEVEL: 'fatal', TOKEN_KEYS });
+  authorize = await startAppInProcess('authorize', { ...appSettings(services), TOKEN_KEYS });
   fixture = await openFixture(services, TOKEN_KEYS);
   app = await startConsoleApp({}, services);
 });

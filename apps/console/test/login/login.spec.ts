@@ -73,7 +73,7 @@ describe('a user without a role', () => {
 
 describe('a log-out', () => {
   it('ends the session here and then at the provider, once, even if it is sent twice', async () => {
-    const own = await startConsoleApp();
+    const own = await startConsoleApp({}, app.services);
     own.provider.state.metadata = { end_session_endpoint: `${own.provider.issuer}/logout` };
     const browser = await own.operator('viewer');
     const page = await browser.get('/applications');
@@ -118,7 +118,7 @@ describe('a log-out', () => {
   });
 
   it('ends the session here even if the provider does not answer', async () => {
-    const own = await startConsoleApp();
+    const own = await startConsoleApp({}, app.services);
     const browser = await own.operator('viewer');
     const page = await browser.get('/applications');
     own.clock.ahead = MINUTE;
@@ -202,7 +202,7 @@ it('the console rejects a session that another process wrote to Redis, or that w
 });
 
 it('a session ends when its user ends all sessions at this service', async () => {
-  const own = await startConsoleApp({ CONSOLE_GROUPS_CLAIM: '', CONSOLE_ROLES: '' });
+  const own = await startConsoleApp({ CONSOLE_GROUPS_CLAIM: '', CONSOLE_ROLES: '' }, app.services);
   const profile = { email: 'grace@example.com', username: 'grace', name: 'Grace' };
   const { id } = await own.users.create({ ...profile, passwordHash: '$argon2id$nobody logs in with this' });
   await own.sql(`UPDATE users SET console_role = 'admin'`);
@@ -317,7 +317,7 @@ it('the pages are isolated from the window that opened them', async () => {
 
 // OpenID Connect Core 10.1.1
 it('a login succeeds with a new key of the provider, even if the keys have just been fetched', async () => {
-  const other = await startConsoleApp();
+  const other = await startConsoleApp({}, app.services);
   const logIn = () => other.logIn(other.browser(), { groups: ['viewers'] });
   expect((await logIn()).headers['location']).toBe('/');
   await other.provider.rotate();
@@ -334,7 +334,7 @@ it('a login fails with an ID token that the provider has not signed', async () =
 });
 
 it('the login page reports a wrong issuer of the login provider, and not an outage', async () => {
-  const other = await startConsoleApp();
+  const other = await startConsoleApp({}, app.services);
   other.provider.state.metadata = { issuer: 'https://other.example.com' };
   const page = await other.browser().get('/login');
   expect([page.status, wordsOf(page)]).toEqual([
@@ -345,7 +345,7 @@ it('the login page reports a wrong issuer of the login provider, and not an outa
 });
 
 it('the login page answers 503 while the login provider does not answer', async () => {
-  const other = await startConsoleApp();
+  const other = await startConsoleApp({}, app.services);
   other.provider.state.isDown = true;
   expect((await other.browser().get('/login')).status).toBe(503);
   await other.close();

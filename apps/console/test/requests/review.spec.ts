@@ -12,13 +12,15 @@ let request: StoredRequest;
 
 beforeAll(async () => {
   app = await startConsoleApp();
+  [admin, support] = [await app.operator('admin'), await app.operator('support', 'grace')];
 });
+
 beforeEach(async () => {
   await app.resetRateLimits();
   await app.sql('DELETE FROM client_requests');
-  [admin, support] = [await app.operator('admin'), await app.operator('support', 'grace')];
   request = await storeRequest(app);
 });
+
 afterAll(() => app.close());
 
 const path = (decision = '') => `/requests/${request.id}${decision && `/${decision}`}`;

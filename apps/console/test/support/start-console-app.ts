@@ -17,7 +17,7 @@ import { FORGER_CLIENT, startForgingProvider } from '#test/support/forging-provi
 import { checkingAnswers } from '#test/support/openapi/answer-checker.js';
 import { withCredentials } from '#test/support/process-credentials.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
-import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { startAppInProcess } from '#test/support/app-in-process.js';
 import { ASSERTION_TYPE, ClientKey, keysOf } from '#test/support/keys.js';
 import { FaultProxy } from '#test/support/fault-proxy.js';
 import { openFixture, REDIRECT_URI } from '#test/support/fixture.js';
@@ -152,8 +152,8 @@ export async function startAdminApi() {
     services,
   );
   const { CONSOLE_URL } = console.configuration;
-  const environment = { ...appSettings(services), LOG_LEVEL: 'fatal', TOKEN_KEYS, CONSOLE_URL };
-  const token: AppProcess = await startApp('token', environment);
+  const environment = { ...appSettings(services), TOKEN_KEYS, CONSOLE_URL };
+  const token = await startAppInProcess('token', environment);
   const fixture = await openFixture(services, TOKEN_KEYS);
   const key = await ClientKey.generate();
 
@@ -208,7 +208,10 @@ export async function startAdminApi() {
 
     /** Returns a token for another console, issued to the client of `clientId`. */
     async tokenForOtherApi(): Promise<string> {
-      const other = await startApp('token', { ...environment, CONSOLE_URL: 'http://localhost:3005' });
+      const other = await startAppInProcess('token', {
+        ...environment,
+        CONSOLE_URL: 'http://localhost:3005',
+      });
       const accessToken = await tokenOf(standard.clientId, other.url);
       await other.stop();
       return accessToken;

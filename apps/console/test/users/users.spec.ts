@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { type AppProcess, startApp } from '#test/support/app-process.js';
+import { startAppInProcess, type AppInProcess } from '#test/support/app-in-process.js';
 import { appSettings } from '#test/support/app-settings.js';
 import { hashPassword } from '#users/password.js';
 import { auditEvents } from '#test/support/audit-trail.js';
@@ -12,8 +12,8 @@ import { connectionsTo } from '#test/support/restartable-nats.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 let services: Isolated;
-let token: AppProcess;
-let authorize: AppProcess;
+let token: AppInProcess;
+let authorize: AppInProcess;
 let fixture: Awaited<ReturnType<typeof openFixture>>;
 let app: ConsoleApp;
 let support: Browser;
@@ -22,9 +22,9 @@ let support: Browser;
 beforeAll(async () => {
   services = await isolate();
   const TOKEN_KEYS = randomBytes(32).toString('base64url');
-  token = await startApp('token', { ...appSettings(services), LOG_LEVEL: 'fatal', TOKEN_KEYS });
+  token = await startAppInProcess('token', { ...appSettings(services), TOKEN_KEYS });
   fixture = await openFixture(services, TOKEN_KEYS);
-  authorize = await startApp('authorize', { ...appSettings(services), LOG_LEVEL: 'fatal', TOKEN_KEYS });
+  authorize = await startAppInProcess('authorize', { ...appSettings(services), TOKEN_KEYS });
   app = await startConsoleApp({}, services);
   support = await app.operator('support');
 });
