@@ -16,14 +16,21 @@ import { type Manifest, OVERLAYS, render } from './render.js';
 import { problemsOf } from './schema.js';
 import { ROOT } from './settings.js';
 
+const withComponent = new Map<string, Promise<Manifest[]>>();
+
 function renderWith(overlay: (typeof OVERLAYS)[number], component: string): Promise<Manifest[]> {
   const path = `overlays/${overlay}`;
-  return render(path, async (folder) => {
-    const file = join(folder, path, 'kustomization.yaml');
-    const text = await readFile(file, 'utf8');
-    const last = /\ncomponents:\n(?: {2}- .*\n)+/;
-    await writeFile(file, text.replace(last, `$&  - ../../components/${component}\n`));
-  });
+  const key = `${path} ${component}`;
+  const rendered =
+    withComponent.get(key) ??
+    render(path, async (folder) => {
+      const file = join(folder, path, 'kustomization.yaml');
+      const text = await readFile(file, 'utf8');
+      const last = /\ncomponents:\n(?: {2}- .*\n)+/;
+      await writeFile(file, text.replace(last, `$&  - ../../components/${component}\n`));
+    });
+  withComponent.set(key, rendered);
+  return rendered;
 }
 
 const PORTAL_URL = 'https://developers.example.org';

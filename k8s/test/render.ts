@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile, cp } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { unzipSync } from 'fflate';
 import { runCommand } from '#local/servers/run-command.js';
@@ -73,18 +73,57 @@ export const OVERLAYS = ['local', 'production'] as const;
 export type Manifest = KubernetesObject &
   Required<Pick<KubernetesObject, 'apiVersion' | 'kind' | 'metadata'>>;
 
+const SETTINGS = 'overlays/local/generated';
+
 /** Copies k8s and deploy for the duration of `work`, and generates the settings of the local overlay. */
-export async function withCopy<T>(work: (folder: string) => Promise<T>): Promise<T> {
+export function withCopy<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  return withSources(async (folder) => {
+    await runScript(join(folder, 'overlays/local/settings.sh'));
+    return work(folder);
+  });
+}
+
+async function withSources<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const copy = await mkdtemp(join(tmpdir(), 'k8s-'));
   try {
     const own = (from: string): boolean => !from.includes('/generated') && !from.includes('/k8s/test');
     for (const folder of ['k8s', 'deploy'])
       await cp(join(ROOT, folder), join(copy, folder), { recursive: true, filter: own });
-    await runScript(join(copy, 'k8s/overlays/local/settings.sh'));
     return await work(join(copy, 'k8s'));
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
+}
+
+/** Contents of generated settings by path. Generated once, because this takes twice the CPU time of a rendering. */
+let generated: Promise<ReadonlyMap<string, Buffer>> | undefined;
+
+function generatedSettings(): Promise<ReadonlyMap<string, Buffer>> {
+  return (generated ??= withCopy(async (folder) => {
+    const settings = join(folder, SETTINGS);
+    const entries = await readdir(settings, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile());
+    return new Map(
+      await Promise.all(
+        files.map(async ({ parentPath, name }) => {
+          const file = join(parentPath, name);
+          return [relative(settings, file), await readFile(file)] as const;
+        }),
+      ),
+    );
+  }));
+}
+
+/** Like `withCopy`, with the same settings in each copy. */
+function withSettings<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  return withSources(async (folder) => {
+    for (const [path, content] of await generatedSettings()) {
+      const file = join(folder, SETTINGS, path);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, content);
+    }
+    return work(folder);
+  });
 }
 
 /** Cache of rendered manifests by path, because rendering takes seconds. */
@@ -95,29 +134,23 @@ const unchanged = new Map<string, Promise<Manifest[]>>();
  * @param change changes a copy of k8s/ before it is rendered
  */
 export async function render(path: string, change?: (folder: string) => Promise<void>): Promise<Manifest[]> {
-  if (change) return withCopy((folder) => change(folder).then(() => kustomize(folder, path)));
-  const rendered = unchanged.get(path) ?? withCopy((folder) => kustomize(folder, path));
+  if (change) return withSettings((folder) => change(folder).then(() => kustomize(folder, path)));
+  const rendered = unchanged.get(path) ?? withSettings((folder) => kustomize(folder, path));
   unchanged.set(path, rendered);
   return structuredClone(await rendered);
 }
 
 /** Secrets that the guide of the local overlay creates only once. */
-export function createdOnce(): Promise<Manifest[]> {
-  return withCopy(async (folder) =>
-    manifestsOf(await readFile(join(folder, 'overlays/local/generated/created-once.yaml'), 'utf8')),
-  );
+export async function createdOnce(): Promise<Manifest[]> {
+  return manifestsOf(String((await generatedSettings()).get('created-once.yaml')));
 }
 
 /** Renders the local overlay together with the files that its guide uses once. */
-export function localInstallation(): Promise<{ manifests: Manifest[]; consoleClient: string }> {
-  return withCopy(async (folder) => {
-    const generated = join(folder, 'overlays/local/generated');
-    const once = manifestsOf(await readFile(join(generated, 'created-once.yaml'), 'utf8'));
-    return {
-      manifests: [...(await kustomize(folder, 'overlays/local')), ...once],
-      consoleClient: await readFile(join(generated, 'console-client.yaml'), 'utf8'),
-    };
-  });
+export async function localInstallation(): Promise<{ manifests: Manifest[]; consoleClient: string }> {
+  return {
+    manifests: [...(await render('overlays/local')), ...(await createdOnce())],
+    consoleClient: String((await generatedSettings()).get('console-client.yaml')),
+  };
 }
 
 async function kustomize(folder: string, path: string): Promise<Manifest[]> {

@@ -1,4 +1,5 @@
-import * as models from '@kubernetes/client-node';
+// Without the client itself, which takes half a second to load.
+import * as models from '@kubernetes/client-node/dist/gen/models/all.js';
 import type { Manifest } from './render.js';
 
 interface Attribute {
