@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
+import '#test/support/built.js';
 import { useOperator } from '../support/use-operator.js';
 
 const operator = useOperator();

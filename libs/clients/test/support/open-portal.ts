@@ -1,27 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Module, type Type } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
 import { Client } from 'pg';
 import { ClientOperationsModule } from '#clients/operations/client-operations.module.js';
-import { DatabaseModule } from '#database/database.module.js';
 import { asDeveloper } from '#database/developer-data-source.js';
-import type { DatabaseProcess } from '#database/roles.js';
-import { ScopeCatalogue } from '#oauth/scope.js';
 import type { Actor, OwnerActor } from '#operations/audit-trail.js';
-import { OperationsModule } from '#operations/operations.module.js';
 import { openFixture } from '#test/support/fixture.js';
 import { isolate } from '#test/support/isolate.js';
-import { withCredentials } from '#test/support/process-credentials.js';
+import { openOperations } from '../../../operations/test/support/open-operations.js';
 
-const ORIGIN = 'https://oauth.example.com';
-const SCOPES = ['profile:read', 'bookings:read', 'bookings:write'].map((name) => ({
-  name,
-  resource: '',
-  description: name,
-  texts: { en: name },
-  isDefault: name === 'profile:read',
-  access: 'read' as const,
-}));
+const URLS = {
+  CONSOLE_URL: 'https://console.example.com',
+  DEVELOPERS_URL: 'https://developers.example.com',
+} as const;
 
 export const GRACE: Actor = { name: 'grace@console', channel: 'page', role: 'support' };
 
@@ -37,37 +27,12 @@ class Operations {}
 /** Opens the operations of the portal and of the console, each with the role of its process in PostgreSQL. */
 export async function openPortal() {
   const services = await isolate();
-  const { databaseUrl, natsUrl } = services;
-  const scopes = { variable: '', path: '', digest: '', value: new ScopeCatalogue(SCOPES) };
-  async function open(process: DatabaseProcess) {
-    const { DATABASE_URL } = withCredentials(process, { DATABASE_URL: databaseUrl });
-    const settings = {
-      DATABASE_URL,
-      DATABASE_SCHEMA: 'oauth',
-      NATS_URL: natsUrl,
-      AUDIT_NATS_URL: '',
-      AUTH_URL: ORIGIN,
-      BASE_URL: ORIGIN,
-      API_URL: ORIGIN,
-      PRODUCT_NAME: 'Scheduling',
-      CONSOLE_URL: 'https://console.example.com',
-      DEVELOPERS_URL: 'https://developers.example.com',
-      CONSOLE_GROUPS_CLAIM: '',
-      AUDIT_RETENTION_DAYS: 30,
-      AUDIT_MAX_MEGABYTES: 64,
-      AUDIT_REPLICAS: 1,
-      OUTSIDE_FETCH_ALLOW: '',
-    };
-    const database = DatabaseModule.forRoot({ process, databaseUrl: DATABASE_URL });
-    const operations = OperationsModule.forRoot({ settings, scopes: () => scopes }, [database]);
-    return NestFactory.createApplicationContext(
-      { module: Operations, imports: [operations] },
-      { logger: false },
-    );
-  }
-  const [portal, console] = await Promise.all([open('developers'), open('console')]);
+  const [{ context: portal }, { context: console }] = await Promise.all([
+    openOperations(Operations, services, { process: 'developers', ...URLS }),
+    openOperations(Operations, services, { process: 'console', ...URLS }),
+  ]);
   const fixture = await openFixture(services, 'A'.repeat(43));
-  const sql = new Client({ connectionString: databaseUrl, options: '-c search_path=oauth' });
+  const sql = new Client({ connectionString: services.databaseUrl, options: '-c search_path=oauth' });
   await sql.connect();
   await sql.query(
     `INSERT INTO clients (client_id, name, type, redirect_uris, developer_portal)
