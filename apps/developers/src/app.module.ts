@@ -37,6 +37,8 @@ import { DeveloperInterceptor } from './session/developer.interceptor.js';
 import { InvitationController, InvitationCookie } from './team/invitation.controller.js';
 import { TeamController } from './team/team.controller.js';
 import { TestsController } from './team/tests.controller.js';
+import { EventsController } from './events/events.controller.js';
+import { OwnedEventService } from '#events/operations/owned-events.service.js';
 import { FlowStore } from './try/flow.store.js';
 import { TryController } from './try/try.controller.js';
 import { DevelopersFrame } from './ui/developers-frame.js';
@@ -109,11 +111,13 @@ class AppModule {
         SecretsController,
         ChangeController,
         ActivityController,
+        EventsController,
         TryController,
         ApplicationsController,
       ],
       providers: [
         InvitationCookie,
+        OwnedEventService,
         FlowStore,
         RefusedRequestService,
         { provide: Accounts, useClass: DeveloperAccounts },

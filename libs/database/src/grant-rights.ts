@@ -138,6 +138,7 @@ const NEW_CLIENT =
   ` AND ${INITIAL_FLAGS} AND (${DEVELOPER} IS NOT NULL))`;
 const OWN_REQUEST = `(((client_id IS NULL) AND (user_id = ${DEVELOPER})) OR ${OWNED})`;
 const STATUS_OF_OWNERS = "(status = ANY (ARRAY['draft'::text, 'submitted'::text, 'withdrawn'::text]))";
+const STREAM_VISIBLE = '(stream_id IN ( SELECT event_streams.id FROM event_streams))';
 const REQUEST_VISIBLE = '(request_id IN ( SELECT client_requests.id FROM client_requests))';
 
 type OwnedRows = readonly [command: string, using: string | null, checked: string | null];
@@ -170,6 +171,8 @@ const OWNED_ROWS: Readonly<Record<string, readonly OwnedRows[]>> = {
   client_history: [['SELECT', OWNED, null]],
   audit_counts: [['SELECT', OWNED, null]],
   refused_requests: [['SELECT', OWNED, null]],
+  event_streams: [['SELECT', OWNED, null]],
+  events: [['SELECT', STREAM_VISIBLE, null]],
 };
 
 function policiesOf(schema: string): Policy[] {

@@ -283,6 +283,8 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       client_history: { select: 'all' },
       audit_counts: { select: 'all' },
       refused_requests: { select: 'all' },
+      event_streams: { select: { except: ['authorization_header'] } },
+      events: { select: { except: ['user_id', 'details', 'txn'] } },
     },
     functions: [
       'search_text',
@@ -293,6 +295,8 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       'tested_clients',
       'count_client_grants',
       'end_client_grants',
+      'enable_client_stream',
+      'redeliver_client_event',
     ],
     writableRows: 'owned',
   },

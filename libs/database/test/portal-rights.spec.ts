@@ -11,6 +11,8 @@ describe('the role of the portal', () => {
   /** Connection with the role of the portal. */
   let portal: Client;
   let owner: Client;
+  /** `jti` of an event of another owner. */
+  let foreignEvent: string;
   const ids = {
     own: 'sc_own',
     testing: 'sc_testing',
@@ -90,6 +92,16 @@ describe('the role of the portal', () => {
       `INSERT INTO refused_requests (client_id, event, at, cause, error, description, detail)
        SELECT client_id, 'token.1', now(), 'code_expired', 'invalid_grant', '', '{}' FROM clients`,
     );
+    await owner.query(
+      `INSERT INTO event_streams (client_id, delivery, endpoint_url, events_requested)
+       SELECT client_id, 'push', 'https://app.example.com/events', '{}' FROM clients`,
+    );
+    const { rows: events } = await owner.query<{ jti: string; client: string }>(
+      `INSERT INTO events (stream_id, type, txn, outcome, finished_at)
+       SELECT id, 'verification', gen_random_uuid(), 'delivered', now() FROM event_streams
+       RETURNING jti, (SELECT client_id FROM event_streams s WHERE s.id = stream_id) AS client`,
+    );
+    foreignEvent = events.find(({ client }) => client === ids.foreign)?.jti ?? '';
     const grant = async (handle: Buffer, user: number, client: string, revoked = false) =>
       owner.query(
         `INSERT INTO grants (id, user_id, client_id, scope, requested_scope, expires_at, lifetime, revoked_at)
@@ -135,6 +147,8 @@ describe('the role of the portal', () => {
     'client_history',
     'audit_counts',
     'refused_requests',
+    'event_streams',
+    'events',
   ];
 
   it.each([
@@ -154,7 +168,7 @@ describe('the role of the portal', () => {
     expect(rows.map((row) => row.client_id)).toEqual([ids.document, ids.own, ids.testing]);
     expect(await attempt('SELECT id FROM client_secrets', handles.eve)).toBe(3);
     expect(await attempt('SELECT id FROM client_requests', handles.eve)).toBe(1);
-    for (const table of ['audit_counts', 'refused_requests'])
+    for (const table of ['audit_counts', 'refused_requests', 'event_streams', 'events'])
       expect([table, await attempt(`SELECT 1 FROM ${table}`, handles.eve)]).toEqual([table, 3]);
   });
 
@@ -242,7 +256,7 @@ describe('the role of the portal', () => {
       `INSERT INTO client_logos (client_id, digest, media_type, image) VALUES ('${ids.own}', encode(sha256('x'), 'hex'), 'image/png', 'x')`,
     ],
     // Another owner's application
-    ...TABLES.filter((table) => !['client_history', 'client_request_messages'].includes(table)).map(
+    ...TABLES.filter((table) => !['client_history', 'client_request_messages', 'events'].includes(table)).map(
       (table) => [
         `reads ${table} of another owner`,
         `SELECT 1 FROM ${table} WHERE client_id = '${ids.foreign}'`,
@@ -323,7 +337,27 @@ describe('the role of the portal', () => {
     ['reads hashes of invitations', 'SELECT token_hash FROM client_invitations'],
     ['reads hashes of APIs', 'SELECT secret_hash FROM resource_servers'],
     ['reads the index of the audit trail', 'SELECT filter FROM audit_chunks'],
-    ['reads events of receivers', 'SELECT user_id FROM events'],
+    ['reads users in events of receivers', 'SELECT user_id FROM events'],
+    ['reads contents of events of receivers', 'SELECT details FROM events'],
+    ['reads headers of receivers', 'SELECT authorization_header FROM event_streams'],
+    [
+      'reads events of another owner',
+      `SELECT 1 FROM events e WHERE NOT EXISTS (SELECT FROM event_streams s WHERE s.id = e.stream_id)`,
+    ],
+    [
+      'sends an event of another owner again',
+      `SELECT WHERE redeliver_client_event('${ids.foreign}', (SELECT jti FROM events LIMIT 1))`,
+    ],
+    [
+      'sends an event of another owner again through an own application',
+      `SELECT WHERE redeliver_client_event('${ids.own}', '$foreignEvent')`,
+    ],
+    ['ends a pause of another owner', `SELECT WHERE enable_client_stream('${ids.foreign}')`],
+    [
+      'invents an event',
+      `INSERT INTO events (stream_id, type, txn) SELECT id, 'logout', id FROM event_streams`,
+    ],
+    ['changes a receiver', `UPDATE event_streams SET endpoint_url = 'https://evil.example/'`],
     [
       'invents a refused request',
       `INSERT INTO refused_requests (client_id, event, at, cause, error, description, detail)
@@ -349,7 +383,10 @@ describe('the role of the portal', () => {
     ['deletes a client', 'DELETE FROM clients'],
     ['empties a table', 'TRUNCATE client_requests'],
   ] as [string, string][])('never %s', async (what, statement) => {
-    const found = await attempt(statement.replaceAll('$ada', String(users.ada)), handles.eve);
+    const found = await attempt(
+      statement.replaceAll('$ada', String(users.ada)).replaceAll('$foreignEvent', foreignEvent),
+      handles.eve,
+    );
     const isConstraint = /^23514 .*(?:client_requests_decided_check|clients_document_check)/.test(
       String(found),
     );

@@ -14,6 +14,9 @@ import type { EventType, RequestableEvent } from './event-type.js';
 
 /** `logout` posts logout tokens to the client's `backchannel_logout_uri`. */
 export type Delivery = 'push' | 'poll' | 'logout';
+/** Reason of a status that an operator set. */
+export const BY_OPERATOR = 'by the operator';
+
 export type StreamStatus = 'enabled' | 'paused' | 'disabled';
 
 /**

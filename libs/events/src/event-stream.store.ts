@@ -94,6 +94,11 @@ export class EventStreamStore {
     }
   }
 
+  /** Ends a pause that no operator made, for the user of the transaction. */
+  async enableOwned(clientId: string): Promise<void> {
+    await this.dataSource.query('SELECT enable_client_stream($1)', [clientId]);
+  }
+
   countPaused(): Promise<number> {
     return this.streams.countBy({ status: 'paused', statusReason: PAUSED_BECAUSE_UNREACHABLE });
   }

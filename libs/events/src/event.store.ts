@@ -8,6 +8,12 @@ import type { EventType } from './event-type.js';
 
 export type StoredEvent = Readonly<EventEntity>;
 
+/** Without the user and the contents. */
+export type OwnedEvent = Pick<
+  StoredEvent,
+  'id' | 'jti' | 'type' | 'createdAt' | 'attempts' | 'answer' | 'outcome'
+>;
+
 export type AdministeredEvent = StoredEvent & { readonly clientId: string; readonly stream: EventStream };
 
 /** Days that an event waits for its receiver, and that a finished event is kept. */
@@ -112,6 +118,26 @@ export class EventStore {
   async find(jti: string): Promise<AdministeredEvent | null> {
     const event = await this.events.findOne({ where: { jti }, relations: { stream: true } });
     return event && administered(event);
+  }
+
+  /** Returns the events of streams for an owner, newest first. @param before id of the oldest event of the page before */
+  ofStreams(streamIds: readonly string[], before: string | null, limit: number): Promise<OwnedEvent[]> {
+    return this.dataSource.query<OwnedEvent[]>(
+      `SELECT e.* FROM unnest($1::uuid[]) AS s (id), LATERAL (
+         SELECT id, jti, type, created_at AS "createdAt", attempts, answer, outcome FROM events
+         WHERE stream_id = s.id AND ($2::bigint IS NULL OR events.id < $2) ORDER BY events.id DESC LIMIT $3
+       ) e ORDER BY e.id DESC LIMIT $3`,
+      [streamIds, before, limit],
+    );
+  }
+
+  /** Makes a finished event of an own application outstanding again, for the user of the transaction. */
+  async redeliverOwned(clientId: string, jti: string): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ done: boolean }[]>(
+      'SELECT redeliver_client_event($1, $2) AS done',
+      [clientId, jti],
+    );
+    return row?.done ?? false;
   }
 
   /** Makes a finished event outstanding again. @returns false if the event is unknown or outstanding */

@@ -16,8 +16,10 @@ export interface ApplicationView extends Viewer {
 
 export function applicationPage(view: ApplicationView): Page {
   const { translator, client, users, note } = view;
-  const link = (page: 'activity' | 'try' | 'change' | 'team' | 'integrate' | 'history', text: string) =>
-    html`<a class="button even" href="${pathOf(client.clientId, page)}">${text}</a>`;
+  const link = (
+    page: 'activity' | 'events' | 'try' | 'change' | 'team' | 'integrate' | 'history',
+    text: string,
+  ) => html`<a class="button even" href="${pathOf(client.clientId, page)}">${text}</a>`;
   const address = (url: string | null) => url && html`<a href="${url}" rel="noreferrer">${url}</a>`;
   return {
     title: client.name,
@@ -50,8 +52,8 @@ export function applicationPage(view: ApplicationView): Page {
       <div class="actions">
         ${link('integrate', translator.text('app.integrate'))} ${link('try', translator.text('try.title'))}
         ${link('activity', translator.text('activity.title'))}
-        ${link('change', translator.text('app.propose'))} ${link('team', translator.text('app.team'))}
-        ${link('history', translator.text('app.history'))}
+        ${link('events', translator.text('events.title'))} ${link('change', translator.text('app.propose'))}
+        ${link('team', translator.text('app.team'))} ${link('history', translator.text('app.history'))}
       </div>
       ${client.type === 'confidential' && secretsOf(view)} ${requestsOf(view)}
       <p>

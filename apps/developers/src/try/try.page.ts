@@ -138,7 +138,7 @@ function exchange(view: Pick<TryView, 'translator' | 'client'>, done: Exchange):
   const { translator } = view;
   const block = (title: string, text: Fragment) =>
     html`<h3>${title}</h3>
-      <pre tabindex="0"><code>${text}</code></pre>`;
+      <pre tabindex="0" dir="ltr"><code>${text}</code></pre>`;
   return html`${block(translator.text('refused.request'), done.request)}
   ${block(`${translator.text('refused.response')}: ${done.status}`, done.response)}
   ${done.finding && finding(view, done.finding)}`;

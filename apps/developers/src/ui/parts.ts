@@ -56,6 +56,8 @@ const NOTES = {
   proposed: 'change.proposed',
   revoked: 'secrets.revoked',
   deleted: 'delete.deleted',
+  enabled: 'events.enabled_note',
+  redelivered: 'events.redelivered',
 } as const satisfies Readonly<Record<string, MessageId>>;
 
 export function noted(path: string, note: keyof typeof NOTES): string {

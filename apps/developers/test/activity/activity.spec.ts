@@ -41,12 +41,12 @@ describe('the refused requests of an application', () => {
 
   it('are shown in pages, in both directions', async () => {
     const other = await portal.application(browser);
-    for (let n = 0; n < 60; n++) await portal.refusal(other, { at: new Date(Date.now() - n * 60_000) });
+    for (let n = 0; n < 40; n++) await portal.refusal(other, { at: new Date(Date.now() - n * 60_000) });
     const first = await page({}, other);
     const [, cursor = ''] = /cursor=([^"&]+)/.exec(first.text) ?? [];
     const second = await page({ cursor }, other);
     const shown = [...referencesIn(first.text), ...referencesIn(second.text)];
-    expect([referencesIn(first.text).length, new Set(shown).size]).toEqual([50, 60]);
+    expect([referencesIn(first.text).length, new Set(shown).size]).toEqual([25, 40]);
     const [, back = ''] = /cursor=([^"&]+)/.exec(second.text) ?? [];
     expect(referencesIn((await page({ cursor: back }, other)).text)).toEqual(referencesIn(first.text));
   });

@@ -38,6 +38,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   'POST /applications/:id/try': 'owner',
   'POST /applications/:id/try/return': 'owner',
   'POST /applications/:id/try/:step': 'owner',
+  'GET /applications/:id/events': 'owner',
+  'POST /applications/:id/events/enable': 'owner',
+  'POST /applications/:id/events/:jti/redeliver': 'owner',
   'GET /applications/:id/change': 'owner',
   'POST /applications/:id/change': 'owner',
   'GET /applications/:id/delete': 'owner recent',
@@ -60,7 +63,10 @@ interface Owned {
   readonly userId: number;
   /** Values of the parameters of routes. */
   readonly values: Readonly<
-    Record<'id' | 'request' | 'refusal' | 'secret' | 'invitation' | 'member' | 'kind' | 'step', string>
+    Record<
+      'id' | 'request' | 'refusal' | 'secret' | 'invitation' | 'member' | 'kind' | 'step' | 'jti',
+      string
+    >
   >;
 }
 
@@ -83,6 +89,12 @@ async function openApplication(): Promise<Owned> {
     member: String(userId),
     kind: 'owner',
     step: 'exchange',
+    jti: await one(
+      `WITH stream AS (
+         INSERT INTO event_streams (client_id, delivery, events_requested) VALUES ($1, 'poll', '{}') RETURNING id)
+       INSERT INTO events (stream_id, type, txn, outcome, finished_at)
+       SELECT id, 'verification', id, 'delivered', now() FROM stream RETURNING jti AS value`,
+    ),
   };
   return { browser, userId, values };
 }

@@ -58,6 +58,16 @@ export async function openDevelopersScenes() {
   }[];
 
   const refusal = await portal.refusal(id);
+  await sql(
+    `WITH stream AS (
+       INSERT INTO event_streams (client_id, delivery, endpoint_url, events_requested, status, status_reason, failing_since)
+       VALUES ($1, 'push', 'https://rooms.example.com/events', '{tokens-revoked,account-disabled}', 'paused', 'the receiver has failed for a day', now())
+       RETURNING id)
+     INSERT INTO events (stream_id, type, txn, attempts, answer, outcome, finished_at)
+     SELECT id, 'tokens-revoked', gen_random_uuid(), 3, 'status 500', NULL, NULL FROM stream
+     UNION ALL SELECT id, 'verification', gen_random_uuid(), 1, NULL, 'delivered', now() FROM stream`,
+    [id],
+  );
   await portal.refusal(id, { cause: 'code_expired', at: new Date(Date.now() - 86_400_000), detail: {} });
   for (const [type, check, count] of [
     ['token.issued', '', 30],
@@ -115,6 +125,8 @@ export async function openDevelopersScenes() {
     activity: at(`/applications/${id}/activity`),
     'activity, invalid query': at(`/applications/${id}/activity?reference=short`),
     'refused request': at(`/applications/${id}/activity/${refusal.id}`),
+    events: at(`/applications/${id}/events`),
+    'no events': at(`/applications/${live}/events`),
     try: at(`/applications/${live}/try`),
     'try, started': pressed(`/applications/${id}/try`, 'Create the request'),
     'try, other state': returnedWith({ state: 'other' }),

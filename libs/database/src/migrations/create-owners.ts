@@ -1,4 +1,5 @@
 import type { QueryRunner } from 'typeorm';
+import { BY_OPERATOR } from '#events/event-stream.entity.js';
 import { OWNER_LIMITS } from '#clients/owners/owner-limits.statements.js';
 import { createFunction, createTrigger, createTriggerFunction, currentSchema } from './functions.js';
 
@@ -23,7 +24,8 @@ export async function dropOwners(runner: QueryRunner): Promise<void> {
       clients_revise_request, client_logos_revise_request, clients_end_ownership,
       client_members_end_grants, client_members_lock_client, users_end_drafts, clients_record_owner, record_client_history,
       clients_record_history, client_members_record_history,
-      accept_client_invitation, client_team, tested_clients, end_client_grants, count_client_grants CASCADE`);
+      accept_client_invitation, client_team, tested_clients, enable_client_stream, redeliver_client_event, end_client_grants,
+      count_client_grants CASCADE`);
 }
 
 async function createTables(runner: QueryRunner): Promise<void> {
@@ -388,6 +390,32 @@ async function createPortalFunctions(runner: QueryRunner): Promise<void> {
        RETURN (SELECT count(DISTINCT user_id) FROM (
          SELECT g.user_id FROM grants g WHERE g.client_id = client AND g.revoked_at IS NULL AND g.expires_at > now() LIMIT most
        ) live);
+     END`,
+  );
+  // Ends pauses, but not those that an operator made.
+  await createFunction(
+    runner,
+    'enable_client_stream(client text) RETURNS boolean',
+    `BEGIN
+       IF NOT client = ANY (owned_clients(false)) THEN RETURN false; END IF;
+       WITH enabled AS (
+         UPDATE event_streams SET status = 'enabled', status_reason = NULL, failing_since = NULL, failures = 0, due_at = now()
+         WHERE client_id = client AND status = 'paused' AND status_reason IS DISTINCT FROM '${BY_OPERATOR}'
+         RETURNING id, delivery
+       )
+       INSERT INTO events (stream_id, type, details, txn)
+       SELECT id, 'stream-updated', '{"status": "enabled"}', gen_random_uuid() FROM enabled WHERE delivery <> 'logout';
+       RETURN true;
+     END`,
+  );
+  await createFunction(
+    runner,
+    'redeliver_client_event(client text, event uuid) RETURNS boolean',
+    `BEGIN
+       IF NOT client = ANY (owned_clients(false)) THEN RETURN false; END IF;
+       UPDATE events e SET outcome = NULL, finished_at = NULL FROM event_streams s
+         WHERE e.jti = event AND e.outcome IS NOT NULL AND s.id = e.stream_id AND s.client_id = client;
+       RETURN FOUND;
      END`,
   );
   // Any developer may end the grants of a deleted client, because the deletion has ended its ownership.

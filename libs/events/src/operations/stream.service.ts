@@ -10,10 +10,9 @@ import type { Actor, Change } from '#operations/audit-trail.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { type Input, validated } from '#operations/validate.js';
 import { problem } from '#platform/validation/problem.js';
+import { BY_OPERATOR } from '../event-stream.entity.js';
 import { type EventStream, EventStreamStore } from '../event-stream.store.js';
 import { ReceiverDto } from './stream.dto.js';
-
-const BY_OPERATOR = 'by the operator';
 
 /** The event stream of an application for operators. The application may manage the same stream by the SSF API. */
 @Injectable()

@@ -51,7 +51,7 @@ export class RefusedListDto {
   cursor?: string;
 
   @Limit()
-  limit = 50;
+  limit = 25;
 }
 
 export interface RefusedHistory {

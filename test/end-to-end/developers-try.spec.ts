@@ -3,8 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { buffer } from 'node:stream/consumers';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from '#test/support/browser.js';
-import { startTokenApp, type TokenApp } from '../../../token/test/support/start-token-app.js';
-import { type DevelopersApp, startDevelopersApp } from '../support/start-developers-app.js';
+import { startTokenApp, type TokenApp } from '../../apps/token/test/support/start-token-app.js';
+import {
+  type DevelopersApp,
+  startDevelopersApp,
+} from '../../apps/developers/test/support/start-developers-app.js';
 
 const REDIRECT_URI = 'https://rooms.example.com/callback';
 
