@@ -45,7 +45,7 @@ export interface Finding {
   readonly entry: Pick<GuideEntry, 'title' | 'meaning' | 'remedies'> | null;
 }
 
-export type AddressProblem = 'address' | 'redirect' | 'state' | 'iss' | 'code';
+type AddressProblem = 'address' | 'redirect' | 'state' | 'iss' | 'code';
 
 export interface ReturnedAddress {
   readonly code: string | null;
@@ -104,7 +104,7 @@ export function returnedAddress(flow: Flow, issuer: string, address: string): Re
 const urlOf = (text: string): URL | null => (URL.canParse(text) ? new URL(text) : null);
 
 /** @param field reads a text of an error response (RFC 6749 4.1.2.1 and 5.2) */
-export function findingOf(field: (name: string) => string | null): Finding | null {
+function findingOf(field: (name: string) => string | null): Finding | null {
   const error = field('error');
   if (error === null) return null;
   const check = urlOf(field('error_uri') ?? '')?.hash.slice(1);
@@ -177,7 +177,7 @@ function basic(clientId: string, secret: string): string {
 }
 
 /** Returns the request without the secret, and with shortened tokens. */
-export function requestText({ method, url, headers, body }: FlowRequest): string {
+function requestText({ method, url, headers, body }: FlowRequest): string {
   const shown = Object.entries(headers).map(([name, value]) =>
     value.startsWith('Basic ') ? `${name}: Basic …` : `${name}: ${value}`,
   );
