@@ -14,7 +14,7 @@ export interface TransferredSecret {
 }
 
 /** Receiver of the client's event stream. Its header is a secret, and is not transferred. */
-export interface TransferredReceiver {
+interface TransferredReceiver {
   readonly eventsUrl: string;
   readonly events: readonly string[];
 }

@@ -29,7 +29,7 @@ export interface Lease {
   readonly until: Date;
 }
 
-export type HeldStream = EventStream & { readonly isDisabled: boolean; readonly isExcluded: boolean };
+type HeldStream = EventStream & { readonly isDisabled: boolean; readonly isExcluded: boolean };
 
 export interface FailedAttempt {
   readonly endpointUrl: string | null;
