@@ -61,7 +61,7 @@ describe.each(OVERLAYS)('the %s overlay with the component for a schema', (overl
 describe.each(OVERLAYS)(
   'the %s overlay with the component for applications in a private network',
   (overlay) => {
-    it('allows only authorize, operator and token to reach the private network', async () => {
+    it('allows only authorize, console, operator and token to reach the private network', async () => {
       const manifests = await renderWith(overlay, 'private-clients');
       expect(await problemsOf(manifests)).toEqual([]);
       const allowed = workloads(manifests)
@@ -70,8 +70,9 @@ describe.each(OVERLAYS)(
           env.filter((setting) => setting.name === 'OUTSIDE_FETCH_ALLOW').map(({ value }) => [name, value]),
         );
       const names = ['authorize', 'operator', 'token'];
+      const withConsole = overlay === 'local' ? [...names, 'console'].toSorted() : names;
       expect(allowed.toSorted((a, b) => String(a).localeCompare(String(b)))).toEqual(
-        names.map((name) => [name, '10.1.0.0/16']),
+        withConsole.map((name) => [name, '10.1.0.0/16']),
       );
       expect(new OutsideHosts(allowed[0]?.[1] ?? '').hasAddress('10.1.2.3')).toBe(true);
       const reaching = (address: string) =>

@@ -6,9 +6,8 @@ import { type Manifest, OVERLAYS, render } from './render.js';
 import { problemsOf } from './schema.js';
 
 const COLLECTOR: Peer = { name: 'collector', namespace: 'observability', labels: { any: 'pod' } };
-const APPS = ['authorize', 'resource', 'token'];
-
 describe.each(OVERLAYS)('the %s overlay with the component for traces', (overlay) => {
+  const apps = ['authorize', ...(overlay === 'local' ? ['console'] : []), 'resource', 'token'];
   let without: Manifest[];
   let manifests: Manifest[];
   beforeAll(async () => {
@@ -16,7 +15,10 @@ describe.each(OVERLAYS)('the %s overlay with the component for traces', (overlay
     const include = async (folder: string): Promise<void> => {
       const file = join(folder, path, 'kustomization.yaml');
       const text = await readFile(file, 'utf8');
-      await writeFile(file, text.replace('\ncomponents:\n', '$&  - ../../components/traces\n'));
+      await writeFile(
+        file,
+        text.replace(/\ncomponents:\n(?: {2}- .*\n)+/, '$&  - ../../components/traces\n'),
+      );
     };
     [without, manifests] = await Promise.all([render(path), render(path, include)]);
   });
@@ -25,9 +27,9 @@ describe.each(OVERLAYS)('the %s overlay with the component for traces', (overlay
     expect(await problemsOf(manifests)).toEqual([]);
   });
 
-  it('allows only the three apps to reach the collector', () => {
+  it('allows only the apps to reach the collector', () => {
     const may = podsOf(manifests).filter((pod) => passes(manifests, pod, COLLECTOR, 4318));
-    expect(may.map(({ name }) => name).sort()).toEqual(APPS);
+    expect(may.map(({ name }) => name).sort()).toEqual(apps);
     expect(podsOf(without).some((pod) => passes(without, pod, COLLECTOR, 4318))).toBe(false);
     const known = new Set(spelledRules(without));
     expect(spelledRules(manifests).filter((rule) => !known.has(rule))).toEqual([
@@ -35,10 +37,10 @@ describe.each(OVERLAYS)('the %s overlay with the component for traces', (overlay
     ]);
   });
 
-  it('sets the collector’s address only for the three apps', () => {
+  it('sets the collector’s address only for the apps', () => {
     const tracing = workloads(manifests)
       .flatMap(containersOf)
       .filter(({ env = [] }) => env.some(({ name }) => name === 'OTEL_EXPORTER_OTLP_ENDPOINT'));
-    expect(tracing.map(({ name }) => name).sort()).toEqual(APPS);
+    expect(tracing.map(({ name }) => name).sort()).toEqual(apps);
   });
 });
