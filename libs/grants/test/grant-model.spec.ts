@@ -196,8 +196,8 @@ const codeExchange = (
 
 describe('the grant engine', () => {
   it.each([
-    ['in every history, including lost responses', () => environment, LIFETIMES.retryWindow, 100],
-    ['in every history of single-use refresh tokens', () => strict, 0, 60],
+    ['in every history, including lost responses', () => environment, LIFETIMES.retryWindow, 200],
+    ['in every history of single-use refresh tokens', () => strict, 0, 100],
   ])(
     'responds like the model %s',
     async (_name, where, retryWindow, numRuns) => {
