@@ -350,6 +350,21 @@ describe('two token apps', () => {
   });
 
   describe('delivery', () => {
+    it('leaves a mail to the process that sends it, while the mail server does not answer', async () => {
+      const answer = mails.hold('MESSAGE');
+      try {
+        await invite('grace@example.com');
+        await until('the first mail', WITHIN_MS, () => mails.received.length === 1);
+        // The other process looks for due mails, oldest first.
+        await invite('heidi@example.com');
+        await until('another mail', WITHIN_MS, () => mails.received.length === 2);
+      } finally {
+        answer();
+      }
+      await finished();
+      expect(mails.received.map(({ to }) => to)).toEqual([['grace@example.com'], ['heidi@example.com']]);
+    });
+
     it('repeats a mail whose answer was lost, with the same Message-ID and link', async () => {
       mails.replies.set('MESSAGE', '');
       await invite('grace@example.com');
