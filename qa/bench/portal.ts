@@ -52,18 +52,20 @@ export async function fillOwners(
     [owner, clientId(0)],
   );
   const ids = Array.from({ length: clients }, (_, n) => clientId(n));
-  const client = `($1::text[])[CASE WHEN n % ${BUSY} = 0 THEN 1 ELSE 1 + (n::bigint * 7919) % ${clients} END]`;
+  // A join, because reading an element of an array of texts takes time in proportion to its position.
+  const numbered = `generate_series(1, $2::integer) n JOIN unnest($1::text[]) WITH ORDINALITY AS given (client_id, at)
+     ON at = CASE WHEN n % ${BUSY} = 0 THEN 1 ELSE 1 + (n::bigint * 7919) % ${clients} END`;
   await sql(
     `INSERT INTO client_history (client_id, at, action, changes)
-     SELECT ${client}, now() - interval '1 year' + n * interval '1 second', 'updated', '{"name": {"old": "a", "new": "b"}}'
-     FROM generate_series(1, $2) n`,
+     SELECT client_id, now() - interval '1 year' + n * interval '1 second', 'updated', '{"name": {"old": "a", "new": "b"}}'
+     FROM ${numbered}`,
     [ids, events],
   );
   await sql(
     `INSERT INTO refused_requests (client_id, event, at, reference, cause, error, status, request, description, detail)
-     SELECT ${client}, 'e' || n, now() - interval '30 days' * random(), 'r' || n, 'code_expired', 'invalid_grant', 400,
-       'POST /api/auth/oauth/token', '', '{}' FROM generate_series(1, $2 / 10) n`,
-    [ids, events],
+     SELECT client_id, 'e' || n, now() - interval '30 days' * random(), 'r' || n, 'code_expired', 'invalid_grant', 400,
+       'POST /api/auth/oauth/token', '', '{}' FROM ${numbered}`,
+    [ids, Math.ceil(events / 10)],
   );
   await sql('COMMIT');
   await sql(
@@ -132,6 +134,7 @@ export async function pagesOfPortal({ fixture }: Product, owner: number): Promis
     'portal, errors by reference': `${application}/activity?reference=r10`,
     'portal, errors, nothing found': `${application}/activity?reference=nobody`,
     'portal, errors, old': `${application}/activity?until=${new Date(Date.now() - 20 * 86_400_000).toISOString().slice(0, 16)}`,
+    'portal, try': `${application}/try`,
     'portal, change': `${application}/change`,
     'portal, owners and testers': `${application}/team`,
     'portal, leave': `${application}/team/owner/${owner}/remove`,

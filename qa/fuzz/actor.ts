@@ -293,6 +293,7 @@ export class Actor {
       requests: request,
       tests: tested,
       kind: 'owner',
+      step: 'exchange',
       member: String(userId),
       ...rows,
     };

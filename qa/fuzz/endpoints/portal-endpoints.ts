@@ -92,6 +92,12 @@ export const PORTAL_ENDPOINTS: readonly Endpoint[] = [
     const path = filled('/applications/{id}/activity/1', ids);
     return draft(actor, 'developers', ['GET', path], { headers: { Cookie: login.cookies } });
   }),
+  page('/applications/{id}/try'),
+  form('/applications/{id}/try', [303], () => ({ redirect_uri: 'https://elsewhere.example/callback' })),
+  form('/applications/{id}/try/return', [409], () => ({
+    address: 'https://elsewhere.example/callback?code=a',
+  })),
+  form('/applications/{id}/try/{step}', [409], () => ({ client_secret: 'scs_wrong' })),
   page('/applications/{id}/change'),
   form('/applications/{id}/change', [200, 303, 400, 409], sent),
   page('/applications/{id}/delete'),
