@@ -32,7 +32,7 @@ export async function fillOwners(
   await sql(
     `INSERT INTO client_owners (client_id, user_id)
      SELECT client_id, CASE WHEN n <= ${OWNED} THEN $1 ELSE $1 + n END
-     FROM (SELECT client_id, row_number() OVER (ORDER BY client_id) AS n FROM clients WHERE client_id <> $2) numbered`,
+     FROM (SELECT client_id, row_number() OVER (ORDER BY created_at) AS n FROM clients WHERE client_id <> $2) numbered`,
     [owner, PORTAL],
   );
   await sql(
