@@ -150,7 +150,7 @@ function finding({ translator, client }: Pick<TryView, 'translator' | 'client'>,
   const english = (text: string) => inEnglish(translator, guideText(text));
   const remedies = (entry?.remedies ?? []).filter(([party]) => party === 'application');
   return html`<div role="alert">
-    <p><code>${error}</code> ${inEnglish(translator, description)}</p>
+    <p>${translator.text('refused.response')}: <code>${error}</code> ${inEnglish(translator, description)}</p>
     ${entry && html`<p>${english(entry.meaning)}</p>`}
     ${
       remedies.length > 0 &&

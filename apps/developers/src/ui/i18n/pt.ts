@@ -277,7 +277,7 @@ export const PT: Messages = {
   'try.cause': 'Encontrar a causa desta requisição recusada',
   'integrate.step_exchange_public': 'Troque o código na sua aplicação',
 
-  'events.title': 'Eventos e encerramentos de sessão',
+  'events.title': 'Eventos e logouts',
   'events.hint':
     'Eventos de segurança e tokens de encerramento de sessão para a aplicação, sem os usuários. Os eventos são mantidos por duas semanas.',
   'events.stream': 'Fluxo de eventos',
