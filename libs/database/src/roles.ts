@@ -209,7 +209,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       client_owners: { select: ['client_id', 'user_id'] },
       client_invitations: {
         select: ['id', 'client_id', 'kind', 'invited_by', 'email', 'expires_at'],
-        update: ['token_hash'],
+        update: ['token_hash', 'email'],
       },
       client_requests: { select: ['client_id', 'status', 'submitted_at'] },
       mails: {

@@ -149,10 +149,13 @@ export class MailStore {
     return { count: oldest[0]?.count ?? 0, oldest };
   }
 
-  /** Gives up mails that have waited for three days, and deletes old ones. @returns the mails given up */
+  /** Gives up mails that have waited for three days; deletes old ones, and the addresses of expired invitations. @returns the mails given up */
   async expire(): Promise<(Mail & { readonly answer: string | null })[]> {
     await this.dataSource.query(
       `DELETE FROM mails WHERE created_at < now() - ${KEPT_FOR} AND outcome IS NOT NULL`,
+    );
+    await this.dataSource.query(
+      'UPDATE client_invitations SET email = NULL WHERE email IS NOT NULL AND expires_at < now()',
     );
     return this.dataSource.query(
       `WITH expired AS (

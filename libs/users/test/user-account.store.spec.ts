@@ -138,9 +138,10 @@ describe('deleting a user', () => {
     const elsewhere = `SELECT table_name FROM information_schema.columns
       WHERE table_schema = current_schema() AND column_name IN ('user_id', 'username', 'email', 'external_id')
       GROUP BY 1 ORDER BY 1`;
-    // Foreign keys delete owners and testers, and the user of requests.
+    // Foreign keys delete owners, testers and mails, and the user of requests. Invitations of the address expire.
     expect(await database.dataSource.query(elsewhere)).toEqual([
       { table_name: 'client_history' },
+      { table_name: 'client_invitations' },
       { table_name: 'client_owners' },
       { table_name: 'client_requests' },
       { table_name: 'client_testers' },
@@ -148,6 +149,7 @@ describe('deleting a user', () => {
       { table_name: 'ended_sessions' },
       { table_name: 'events' },
       { table_name: 'grants' },
+      { table_name: 'mails' },
       { table_name: 'users' },
     ]);
   });

@@ -431,7 +431,7 @@ describe('a token app', () => {
     }
   });
 
-  it('gives a mail up after three days, and deletes it after thirty', async () => {
+  it('gives a mail up after three days, deletes it after thirty, and deletes addresses of expired invitations', async () => {
     await invite('grace@example.com');
     await portal.sql(
       `UPDATE mails SET created_at = now() - interval '73 hours', due_at = now() + interval '1 hour'`,
@@ -441,7 +441,11 @@ describe('a token app', () => {
     expect(await outcomes()).toEqual([{ kind: 'invitation', outcome: 'expired' }]);
     expect(await app.get(MailStore).waiting()).toMatchObject({ count: 0, expired: 1 });
     await portal.sql(`UPDATE mails SET created_at = now() - interval '31 days'`);
+    await portal.sql(
+      `UPDATE client_invitations SET expires_at = now() - interval '1 hour' WHERE email IS NOT NULL`,
+    );
     await app.get(MailStore).expire();
+    expect(await portal.sql('SELECT FROM client_invitations WHERE email IS NOT NULL')).toEqual([]);
     expect(await outcomes()).toEqual([]);
   });
 
