@@ -1,6 +1,9 @@
-import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, Injectable, type PipeTransform } from '@nestjs/common';
+import { ApplicationService } from '#clients/operations/owners/application.service.js';
+import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import type { OwnerActor } from '#operations/audit-trail.js';
 import type { Account, PageRequest } from '#pages/account.js';
+import { queryOf } from '#pages/form.js';
 import type { Session } from '#pages/session.store.js';
 import type { Translator } from './ui/i18n/translator.js';
 
@@ -24,14 +27,42 @@ export type DeveloperRequest = PageRequest & {
   translator?: Translator;
 };
 
-export const CurrentDeveloper = createParamDecorator(
-  (_data: unknown, context: ExecutionContext): Developer => {
-    const { developer } = context.switchToHttp().getRequest<DeveloperRequest>();
-    if (!developer) throw new Error('a public route has no developer');
-    return developer;
-  },
-);
-
-export function actorOf({ name, userId }: Developer): OwnerActor {
-  return { name, channel: 'portal', role: null, userId };
+/** User of a page, with the language and the note of the request. */
+export interface Viewer {
+  readonly developer: Developer;
+  readonly actor: OwnerActor;
+  readonly translator: Translator;
+  /** Note of `noted`, which a redirect after a change added to the URL. */
+  readonly note: string | null;
 }
+
+function viewerOf(_data: unknown, context: ExecutionContext): Viewer {
+  const { developer, translator, url } = context.switchToHttp().getRequest<DeveloperRequest>();
+  if (!developer || !translator) throw new Error('a public route has no developer');
+  const { name, userId } = developer;
+  const actor: OwnerActor = { name, channel: 'portal', role: null, userId };
+  return { developer, actor, translator, note: queryOf(url).get('note') };
+}
+
+export const CurrentViewer = createParamDecorator(viewerOf);
+
+interface ApplicationRoute extends Viewer {
+  readonly clientId: string;
+}
+
+const RouteOfApplication = createParamDecorator((data: unknown, context: ExecutionContext) => ({
+  ...viewerOf(data, context),
+  clientId: context.switchToHttp().getRequest<{ params: { id: string } }>().params.id,
+}));
+
+@Injectable()
+export class OwnedClientPipe implements PipeTransform<ApplicationRoute, Promise<OwnedClient>> {
+  constructor(private readonly applications: ApplicationService) {}
+
+  transform({ actor, clientId }: ApplicationRoute): Promise<OwnedClient> {
+    return this.applications.find(actor, clientId);
+  }
+}
+
+/** Application `:id`. Rejects users who do not own it. */
+export const Application = (): ParameterDecorator => RouteOfApplication(OwnedClientPipe);

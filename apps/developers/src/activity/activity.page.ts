@@ -18,7 +18,8 @@ import type { Page } from '#pages/page.responder.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { html, type Html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
-import { backLink, inEnglish, pathOf, timeOf, type Viewer } from '../ui/parts.js';
+import { backLink, inEnglish, pathOf, timeOf } from '../ui/parts.js';
+import type { Viewer } from '../developer.js';
 
 export const FILTERS = ['reference', 'cause', 'since', 'until'] as const;
 

@@ -3,7 +3,8 @@ import type { ListedRequest } from '#clients/requests/client-request.store.js';
 import { codes, facts, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
-import { copyable, noteOf, pathOf, timeOf, type Viewer } from '../ui/parts.js';
+import { copyable, noteOf, pathOf, timeOf } from '../ui/parts.js';
+import type { Viewer } from '../developer.js';
 import { stageTag, statusTag } from '../ui/tags.js';
 
 export interface ApplicationView extends Viewer {
@@ -11,11 +12,10 @@ export interface ApplicationView extends Viewer {
   /** Users with live grants. */
   readonly users: number;
   readonly requests: readonly ListedRequest[];
-  readonly note: string | null;
 }
 
 export function applicationPage(view: ApplicationView): Page {
-  const { translator, client, users, note } = view;
+  const { translator, client, users } = view;
   const link = (
     page: 'activity' | 'events' | 'try' | 'change' | 'team' | 'integrate' | 'history',
     text: string,
@@ -26,7 +26,7 @@ export function applicationPage(view: ApplicationView): Page {
     heading: html`<bdi>${client.name}</bdi>`,
     section: '/',
     content: html`
-      ${noteOf(translator, note)}
+      ${noteOf(view)}
       ${client.stage === 'testing' && html`<p role="status">${translator.text('stage.testing_hint')}</p>`}
       ${facts([
         [translator.text('field.state'), stageTag(translator, client)],

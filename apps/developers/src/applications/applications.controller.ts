@@ -1,15 +1,15 @@
-import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Req } from '@nestjs/common';
+import { Controller, Get, type HttpRedirectResponse, Param, Post } from '@nestjs/common';
 import { ApplicationService } from '#clients/operations/owners/application.service.js';
 import { ClientMemberService } from '#clients/operations/owners/client-member.service.js';
 import { RequestService } from '#clients/operations/requests/request.service.js';
+import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { AdministrationError } from '#operations/administration.error.js';
-import { type Form, queryOf } from '#pages/form.js';
+import { type Form, QueryForm } from '#pages/form.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
 import { RecentLogin } from '#pages/route-rules.js';
-import { actorOf, CurrentDeveloper, type Developer, type DeveloperRequest } from '../developer.js';
+import { Application, CurrentViewer, type Viewer } from '../developer.js';
 import { DevelopersConfiguration } from '../developers.configuration.js';
-import { Languages } from '../ui/i18n/languages.js';
 import { confirmPage, noted, pathOf } from '../ui/parts.js';
 import { applicationPage } from './application.page.js';
 import { historyPage } from './history.page.js';
@@ -24,95 +24,67 @@ export class ApplicationsController {
     private readonly members: ClientMemberService,
     private readonly clients: ClientService,
     private readonly configuration: DevelopersConfiguration,
-    private readonly languages: Languages,
   ) {}
 
   @Get()
-  async list(@CurrentDeveloper() developer: Developer, @Req() request: DeveloperRequest): Promise<Page> {
-    const actor = actorOf(developer);
-    return listPage(this.languages.translatorFor(request), {
-      applications: await this.applications.list(actor),
-      requests: await this.requests.undecided(actor),
+  async list(@CurrentViewer() viewer: Viewer): Promise<Page> {
+    return listPage({
+      ...viewer,
+      applications: await this.applications.list(viewer.actor),
+      requests: await this.requests.undecided(viewer.actor),
       tested: await this.members.tested(),
-      note: queryOf(request.url).get('note'),
     });
   }
 
   @Get('applications/:id')
-  async show(
-    @CurrentDeveloper() developer: Developer,
-    @Req() request: DeveloperRequest,
-    @Param('id') id: string,
-  ): Promise<Page> {
-    const client = await this.applications.find(actorOf(developer), id);
-    const users = await this.applications.countUsers(id);
+  async show(@CurrentViewer() viewer: Viewer, @Application() client: OwnedClient): Promise<Page> {
     return applicationPage({
-      ...this.languages.viewer(developer, request),
+      ...viewer,
       client,
-      users,
-      requests: await this.requests.ofClient(id),
-      note: queryOf(request.url).get('note'),
+      users: await this.applications.countUsers(client.clientId),
+      requests: await this.requests.ofClient(client.clientId),
     });
   }
 
   @Get('applications/:id/integrate')
-  async integrate(
-    @CurrentDeveloper() developer: Developer,
-    @Req() request: DeveloperRequest,
-    @Param('id') id: string,
-  ): Promise<Page> {
-    const client = await this.applications.find(actorOf(developer), id);
-    return integratePage(this.languages.viewer(developer, request), client, this.configuration);
+  async integrate(@CurrentViewer() viewer: Viewer, @Application() client: OwnedClient): Promise<Page> {
+    return integratePage(viewer, client, this.configuration);
   }
 
   @Get('applications/:id/history')
   async history(
-    @CurrentDeveloper() developer: Developer,
-    @Req() request: DeveloperRequest,
-    @Param('id') id: string,
+    @CurrentViewer() viewer: Viewer,
+    @Application() client: OwnedClient,
+    @QueryForm() query: Form,
   ): Promise<Page> {
-    const client = await this.applications.find(actorOf(developer), id);
-    const [before] = /^\d{1,18}$/.exec(queryOf(request.url).text('before')) ?? [];
-    const events = await this.applications.history(actorOf(developer), id, before);
-    const members = await this.members.team(id);
-    return historyPage({
-      ...this.languages.viewer(developer, request),
-      client,
-      events,
-      members,
-      userId: developer.userId,
-    });
+    const [before] = /^\d{1,18}$/.exec(query.text('before')) ?? [];
+    const events = await this.applications.history(viewer.actor, client.clientId, before);
+    const members = await this.members.team(client.clientId);
+    return historyPage({ ...viewer, client, events, members });
   }
 
   @Get('applications/:id/delete')
   @RecentLogin()
   async confirmDeletion(
-    @CurrentDeveloper() developer: Developer,
-    @Req() request: DeveloperRequest,
-    @Param('id') id: string,
+    @CurrentViewer() viewer: Viewer,
+    @Application() { clientId, name }: OwnedClient,
   ): Promise<Page> {
-    const { name } = await this.applications.find(actorOf(developer), id);
-    const viewer = this.languages.viewer(developer, request);
     const { translator } = viewer;
     return confirmPage(viewer, {
       title: translator.text('delete.title', { name }),
       text: translator.text('delete.text'),
-      path: pathOf(id, 'delete'),
+      path: pathOf(clientId, 'delete'),
       button: translator.text('app.delete'),
-      back: pathOf(id),
+      back: pathOf(clientId),
     });
   }
 
   @Post('applications/:id/delete')
   @RecentLogin()
-  async delete(
-    @CurrentDeveloper() developer: Developer,
-    @Param('id') id: string,
-    @Body() _form: Form,
-  ): Promise<HttpRedirectResponse> {
+  async delete(@CurrentViewer() { actor }: Viewer, @Param('id') id: string): Promise<HttpRedirectResponse> {
     try {
       await (
-        await this.clients.delete(actorOf(developer), id)
+        await this.clients.delete(actor, id)
       ).announced;
     } catch (error) {
       // The application is deleted, and the token app will end its grants within seconds.

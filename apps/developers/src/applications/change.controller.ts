@@ -1,4 +1,4 @@
-import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Get, type HttpRedirectResponse, Post } from '@nestjs/common';
 import { ApplicationService } from '#clients/operations/owners/application.service.js';
 import { RequestService } from '#clients/operations/requests/request.service.js';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
@@ -7,9 +7,8 @@ import { AdministrationError } from '#operations/administration.error.js';
 import type { Form } from '#pages/form.js';
 import { SentBeforeLogin } from '#pages/kept-forms.service.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
-import { actorOf, CurrentDeveloper, type Developer, type DeveloperRequest } from '../developer.js';
+import { Application, CurrentViewer, type Viewer } from '../developer.js';
 import { type Content, contentOf, problemsOf } from '../requests/request.form.js';
-import { Languages } from '../ui/i18n/languages.js';
 import { noted, pathOf } from '../ui/parts.js';
 import { changePage, type ChangeView, differencePage, differences } from './change.page.js';
 
@@ -20,37 +19,34 @@ export class ChangeController {
     private readonly applications: ApplicationService,
     private readonly requests: RequestService,
     private readonly catalogue: ScopeCatalogue,
-    private readonly languages: Languages,
   ) {}
 
   @Get()
   async form(
-    @CurrentDeveloper() developer: Developer,
-    @Req() request: DeveloperRequest,
-    @Param('id') id: string,
+    @CurrentViewer() viewer: Viewer,
+    @Application() client: OwnedClient,
     @SentBeforeLogin() sent: Form | null,
   ): Promise<Page> {
-    const view = await this.view(developer, request, id);
+    const view = await this.view(viewer, client);
     return changePage({ ...view, content: sent ? contentOf(sent) : view.content });
   }
 
   @Post()
   async change(
-    @CurrentDeveloper() developer: Developer,
-    @Req() request: DeveloperRequest,
-    @Param('id') id: string,
+    @CurrentViewer() viewer: Viewer,
+    @Application() client: OwnedClient,
     @Body() form: Form,
   ): Promise<Page | HttpRedirectResponse> {
-    const view = await this.view(developer, request, id);
-    const content = contentOf(form, view.client.stage === 'testing' ? view.content : {});
+    const view = await this.view(viewer, client);
+    const content = contentOf(form, client.stage === 'testing' ? view.content : {});
     const action = form.text('action');
     if (action === 'edit') return changePage({ ...view, content });
     form.delete('action');
     if (action !== 'send')
       return differencePage({ ...view, content, form, changes: differences(view.content, content) });
     try {
-      const isProposed = await this.send(developer, view, content, form.text('version'));
-      return seeOther(noted(pathOf(id), isProposed ? 'proposed' : 'applied'));
+      const isProposed = await this.send(view, content, form.text('version'));
+      return seeOther(noted(pathOf(client.clientId), isProposed ? 'proposed' : 'applied'));
     } catch (error) {
       if (!(error instanceof AdministrationError) || error.kind !== 'invalid') throw error;
       return changePage({ ...view, content, problems: problemsOf(view.translator, error) });
@@ -59,12 +55,10 @@ export class ChangeController {
 
   /** @returns true if an operator must approve a part of the change */
   private async send(
-    developer: Developer,
-    { client, content: before }: ChangeView,
+    { actor, client, content: before }: ChangeView,
     { application, termsUri, ...fields }: ReturnType<typeof contentOf>,
     version: string,
   ): Promise<boolean> {
-    const actor = actorOf(developer);
     if (client.stage === 'live') {
       const { result, announced } = await this.applications.change(actor, client.clientId, fields);
       await announced;
@@ -79,19 +73,14 @@ export class ChangeController {
     return true;
   }
 
-  private async view(developer: Developer, request: DeveloperRequest, id: string): Promise<ChangeView> {
-    const client = await this.applications.find(actorOf(developer), id);
-    const viewer = { ...this.languages.viewer(developer, request), catalogue: this.catalogue };
-    if (client.stage === 'live')
-      return {
-        ...viewer,
-        client,
-        content: contentOfClient(client),
-        version: String(client.version),
-        granted: client.scopes,
-      };
-    const { content, version } = await this.requests.openRegistration(actorOf(developer), id);
-    return { ...viewer, client, content: content as Content, version: String(version), granted: [] };
+  private async view(viewer: Viewer, client: OwnedClient): Promise<ChangeView> {
+    const view = { ...viewer, catalogue: this.catalogue, client };
+    if (client.stage === 'live') {
+      const { version, scopes: granted } = client;
+      return { ...view, content: contentOfClient(client), version: String(version), granted };
+    }
+    const { content, version } = await this.requests.openRegistration(viewer.actor, client.clientId);
+    return { ...view, content: content as Content, version: String(version), granted: [] };
   }
 }
 

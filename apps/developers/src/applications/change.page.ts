@@ -13,7 +13,8 @@ import {
   requestFields,
 } from '../requests/request.form.js';
 import type { Translator } from '../ui/i18n/translator.js';
-import { pathOf, type Viewer } from '../ui/parts.js';
+import { pathOf } from '../ui/parts.js';
+import type { Viewer } from '../developer.js';
 
 export interface ChangeView extends Viewer {
   readonly client: OwnedClient;

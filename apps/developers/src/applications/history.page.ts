@@ -6,13 +6,13 @@ import type { Page } from '#pages/page.responder.js';
 import { type Fragment, html } from '#ui/html.js';
 import type { MessageId } from '../ui/i18n/en.js';
 import type { Translator } from '../ui/i18n/translator.js';
-import { backLink, timeOf, type Viewer } from '../ui/parts.js';
+import { backLink, timeOf } from '../ui/parts.js';
+import type { Viewer } from '../developer.js';
 
 export interface HistoryView extends Viewer {
   readonly client: OwnedClient;
   readonly events: readonly ClientHistoryEntity[];
   readonly members: readonly Member[];
-  readonly userId: number;
 }
 
 export function historyPage(view: HistoryView): Page {
@@ -39,7 +39,7 @@ export function historyPage(view: HistoryView): Page {
 
 /** Operators have no names here. */
 function authorOf(
-  { translator, members, userId }: HistoryView,
+  { translator, members, developer: { userId } }: HistoryView,
   event: Pick<ClientHistoryEntity, 'userId' | 'operator'>,
 ): Fragment {
   if (event.userId === userId) return translator.text('history.you');

@@ -3,7 +3,8 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { facts } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html } from '#ui/html.js';
-import { backLink, copyable, pathOf, type Viewer } from '../ui/parts.js';
+import { backLink, copyable, pathOf } from '../ui/parts.js';
+import type { Viewer } from '../developer.js';
 
 export interface Origins {
   readonly AUTH_URL: string;

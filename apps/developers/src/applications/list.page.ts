@@ -5,23 +5,23 @@ import { table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
+import type { Viewer } from '../developer.js';
 import { noteOf, pathOf, timeOf } from '../ui/parts.js';
 import { requestName, stageTag, statusTag } from '../ui/tags.js';
 
-export interface ListView {
+export interface ListView extends Viewer {
   readonly applications: readonly OwnedSummary[];
   readonly requests: readonly ListedRequest[];
   readonly tested: readonly TestedClient[];
-  readonly note: string | null;
 }
 
-export function listPage(translator: Translator, view: ListView): Page {
-  const { applications, requests, tested, note } = view;
+export function listPage(view: ListView): Page {
+  const { translator, applications, requests, tested } = view;
   return {
     title: translator.text('list.title'),
     section: '/',
     content: html`
-      ${noteOf(translator, note)}
+      ${noteOf(view)}
       <p>${translator.text('list.intro')} <a href="/requests/new">${translator.text('request.new')}</a></p>
       ${table(
         translator.text('list.applications'),

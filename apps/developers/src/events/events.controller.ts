@@ -1,59 +1,43 @@
-import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Req } from '@nestjs/common';
-import { ApplicationService } from '#clients/operations/owners/application.service.js';
+import { Controller, Get, type HttpRedirectResponse, Param, Post } from '@nestjs/common';
+import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { OwnedEventService } from '#events/operations/owned-events.service.js';
-import { type Form, queryOf } from '#pages/form.js';
+import { type Form, QueryForm } from '#pages/form.js';
 import { SentFrom } from '#pages/kept-forms.service.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
-import { actorOf, CurrentDeveloper, type Developer, type DeveloperRequest } from '../developer.js';
-import { Languages } from '../ui/i18n/languages.js';
+import { Application, CurrentViewer, type Viewer } from '../developer.js';
 import { noted, pathOf } from '../ui/parts.js';
 import { eventsPage } from './events.page.js';
 
 /** Events and logout tokens of an application with their deliveries. */
 @Controller('applications/:id/events')
 export class EventsController {
-  constructor(
-    private readonly applications: ApplicationService,
-    private readonly events: OwnedEventService,
-    private readonly languages: Languages,
-  ) {}
+  constructor(private readonly events: OwnedEventService) {}
 
   @Get()
   async show(
-    @CurrentDeveloper() developer: Developer,
-    @Req() request: DeveloperRequest,
-    @Param('id') id: string,
+    @CurrentViewer() viewer: Viewer,
+    @Application() client: OwnedClient,
+    @QueryForm() query: Form,
   ): Promise<Page> {
-    const client = await this.applications.find(actorOf(developer), id);
-    const query = queryOf(request.url);
-    return eventsPage({
-      ...this.languages.viewer(developer, request),
-      ...(await this.events.list(id, query.get('before'))),
-      client,
-      note: query.get('note'),
-    });
+    const events = await this.events.list(client.clientId, query.get('before'));
+    return eventsPage({ ...viewer, ...events, client });
   }
 
   @Post('enable')
   @SentFrom('../events')
-  async enable(
-    @CurrentDeveloper() developer: Developer,
-    @Param('id') id: string,
-    @Body() _form: Form,
-  ): Promise<HttpRedirectResponse> {
-    await this.events.enable(actorOf(developer), id);
+  async enable(@CurrentViewer() { actor }: Viewer, @Param('id') id: string): Promise<HttpRedirectResponse> {
+    await this.events.enable(actor, id);
     return seeOther(noted(pathOf(id, 'events'), 'enabled'));
   }
 
   @Post(':jti/redeliver')
   @SentFrom('../../events')
   async redeliver(
-    @CurrentDeveloper() developer: Developer,
+    @CurrentViewer() { actor }: Viewer,
     @Param('id') id: string,
     @Param('jti') jti: string,
-    @Body() _form: Form,
   ): Promise<HttpRedirectResponse> {
-    await this.events.redeliver(actorOf(developer), id, jti);
+    await this.events.redeliver(actor, id, jti);
     return seeOther(noted(pathOf(id, 'events'), 'redelivered'));
   }
 }

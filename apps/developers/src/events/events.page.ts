@@ -5,15 +5,15 @@ import type { OwnedEvents } from '#events/operations/owned-events.service.js';
 import { button, codes, facts, postForm, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
-import { backLink, inEnglish, noteOf, pathOf, timeOf, type Viewer } from '../ui/parts.js';
+import { backLink, inEnglish, noteOf, pathOf, timeOf } from '../ui/parts.js';
+import type { Viewer } from '../developer.js';
 
 export interface EventsView extends Viewer, OwnedEvents {
   readonly client: OwnedClient;
-  readonly note: string | null;
 }
 
 export function eventsPage(view: EventsView): Page {
-  const { translator, developer, client, streams, events, hasMore, note } = view;
+  const { translator, developer, client, streams, events, hasMore } = view;
   const path = pathOf(client.clientId, 'events');
   const isPaused = streams.some(
     ({ status, statusReason }) => status === 'paused' && statusReason !== BY_OPERATOR,
@@ -22,7 +22,7 @@ export function eventsPage(view: EventsView): Page {
     title: translator.text('events.title'),
     section: '/',
     content: html`
-      ${noteOf(translator, note)} ${backLink(client)}
+      ${noteOf(view)} ${backLink(client)}
       <p>${translator.text('events.hint')}</p>
       ${streams.map((stream) => streamFacts(view, stream))}
       ${isPaused && postForm(developer, `${path}/enable`, button(translator.text('events.enable')), '')}

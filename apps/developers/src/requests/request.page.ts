@@ -8,7 +8,8 @@ import { button, hiddenFields, linesField, postForm, problemBox } from '#pages/c
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
 import { requestName, statusTag } from '../ui/tags.js';
-import { copyable, noteOf, pathOf, timeOf, type Viewer } from '../ui/parts.js';
+import { copyable, noteOf, pathOf, timeOf } from '../ui/parts.js';
+import type { Viewer } from '../developer.js';
 import { type Content, contentFacts, NO_PROBLEMS, type Problems, requestFields } from './request.form.js';
 
 export interface RequestFormView extends Viewer {
@@ -17,12 +18,11 @@ export interface RequestFormView extends Viewer {
   readonly content: Content;
   readonly catalogue: ScopeCatalogue;
   readonly problems?: Problems;
-  readonly note?: string | null;
 }
 
 /** Form of a draft. Both buttons send all fields. */
 export function requestFormPage(view: RequestFormView): Page {
-  const { translator, developer, draft, problems = NO_PROBLEMS, note = null } = view;
+  const { translator, developer, draft, problems = NO_PROBLEMS } = view;
   const hasKind = (draft?.client_id ?? null) === null;
   const fields = requestFields(translator, { ...view, problems, hasKind });
   const path = draft === null ? '/requests' : `/requests/${draft.id}`;
@@ -31,7 +31,7 @@ export function requestFormPage(view: RequestFormView): Page {
     status: problems.size > 0 ? 400 : 200,
     section: '/requests/new',
     content: html`
-      ${noteOf(translator, note)} ${problems.size > 0 && problemBox([translator.text('request.problems')])}
+      ${noteOf(view)} ${problems.size > 0 && problemBox([translator.text('request.problems')])}
       <p>${translator.text('request.intro')}</p>
       ${postForm(
         developer,
@@ -63,11 +63,10 @@ export interface RequestView extends Viewer {
   readonly request: SentRequest;
   readonly messages: readonly MessageView[];
   readonly catalogue: ScopeCatalogue;
-  readonly note: string | null;
 }
 
 export function requestPage(view: RequestView): Page {
-  const { translator, developer, request, note } = view;
+  const { translator, developer, request } = view;
   const { id, client_id: clientId, status } = request;
   const isOpen = status === 'submitted' || status === 'question';
   return {
@@ -76,7 +75,7 @@ export function requestPage(view: RequestView): Page {
     }),
     section: '/',
     content: html`
-      ${noteOf(translator, note)}
+      ${noteOf(view)}
       <p>${statusTag(translator, status)} ${timeOf(translator, request.submitted_at)}</p>
       ${clientId !== null && html`<p><a href="${pathOf(clientId)}">${translator.text('created.next')}</a></p>`}
       ${contentFacts(translator, request.content as Content)} ${conversation(view)}

@@ -1,15 +1,14 @@
-import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Get, type HttpRedirectResponse, Param, Post } from '@nestjs/common';
 import type { RequestView } from '#clients/operations/requests/request.description.js';
 import { RequestService } from '#clients/operations/requests/request.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { AdministrationError, refused } from '#operations/administration.error.js';
-import { type Form, queryOf } from '#pages/form.js';
+import { type Form } from '#pages/form.js';
 import { Creates } from '#pages/form.interceptor.js';
 import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
 import { problem } from '#platform/validation/problem.js';
-import { actorOf, CurrentDeveloper, type Developer, type DeveloperRequest } from '../developer.js';
-import { Languages } from '../ui/i18n/languages.js';
+import { CurrentViewer, type Viewer } from '../developer.js';
 import { noted } from '../ui/parts.js';
 import { type Content, contentOf, problemsOf } from './request.form.js';
 import { createdPage, requestFormPage, requestPage } from './request.page.js';
@@ -19,83 +18,61 @@ export class RequestsController {
   constructor(
     private readonly requests: RequestService,
     private readonly catalogue: ScopeCatalogue,
-    private readonly languages: Languages,
   ) {}
 
   @Get('new')
-  newRequest(
-    @CurrentDeveloper() developer: Developer,
-    @Req() request: DeveloperRequest,
-    @SentBeforeLogin() sent: Form | null,
-  ): Page {
+  newRequest(@CurrentViewer() viewer: Viewer, @SentBeforeLogin() sent: Form | null): Page {
     const content = sent ? contentOf(sent) : {};
-    return requestFormPage({
-      ...this.languages.viewer(developer, request),
-      draft: null,
-      content,
-      catalogue: this.catalogue,
-    });
+    return requestFormPage({ ...viewer, draft: null, content, catalogue: this.catalogue });
   }
 
   /** Keeps the draft even if it cannot be submitted. */
   @Post()
   @SentFrom('requests/new')
   @Creates()
-  async create(
-    @CurrentDeveloper() developer: Developer,
-    @Req() request: DeveloperRequest,
-    @Body() form: Form,
-  ): Promise<Page | HttpRedirectResponse> {
-    const draft = await this.requests.createDraft(actorOf(developer), contentOf(form));
+  async create(@CurrentViewer() viewer: Viewer, @Body() form: Form): Promise<Page | HttpRedirectResponse> {
+    const draft = await this.requests.createDraft(viewer.actor, contentOf(form));
     return form.text('action') === 'submit'
-      ? this.submit(developer, request, draft)
+      ? this.submit(viewer, draft)
       : seeOther(noted(`/requests/${draft.id}`, 'saved'));
   }
 
   @Get(':id')
   async show(
-    @CurrentDeveloper() developer: Developer,
-    @Req() request: DeveloperRequest,
+    @CurrentViewer() viewer: Viewer,
     @Param('id') id: string,
     @SentBeforeLogin() sent: Form | null,
   ): Promise<Page> {
-    const { request: found, messages } = await this.requests.find(actorOf(developer), id);
-    const viewer = { ...this.languages.viewer(developer, request), catalogue: this.catalogue };
-    const note = queryOf(request.url).get('note');
-    return found.status === 'draft'
-      ? requestFormPage({
-          ...viewer,
-          draft: found,
-          content: sent ? contentOf(sent) : (found.content as Content),
-          note,
-        })
-      : requestPage({ ...viewer, request: found, messages, note });
+    const { request: found, messages } = await this.requests.find(viewer.actor, id);
+    const view = { ...viewer, catalogue: this.catalogue };
+    if (found.status !== 'draft') return requestPage({ ...view, request: found, messages });
+    const content = sent ? contentOf(sent) : (found.content as Content);
+    return requestFormPage({ ...view, draft: found, content });
   }
 
   @Post(':id')
   @Creates()
   async save(
-    @CurrentDeveloper() developer: Developer,
-    @Req() request: DeveloperRequest,
+    @CurrentViewer() viewer: Viewer,
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<Page | HttpRedirectResponse> {
-    const { request: before } = await this.requests.find(actorOf(developer), id);
+    const { request: before } = await this.requests.find(viewer.actor, id);
     const content = contentOf(form, before.content as Content);
-    const draft = await this.requests.saveDraft(actorOf(developer), id, versionOf(form), content);
+    const draft = await this.requests.saveDraft(viewer.actor, id, versionOf(form), content);
     return form.text('action') === 'submit'
-      ? this.submit(developer, request, draft)
+      ? this.submit(viewer, draft)
       : seeOther(noted(`/requests/${id}`, 'saved'));
   }
 
   @Post(':id/messages')
   @SentFrom('.')
   async answer(
-    @CurrentDeveloper() developer: Developer,
+    @CurrentViewer() { actor }: Viewer,
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<HttpRedirectResponse> {
-    await this.requests.answer(actorOf(developer), id, { ...versionOf(form), text: form.text('text') });
+    await this.requests.answer(actor, id, { ...versionOf(form), text: form.text('text') });
     return seeOther(noted(`/requests/${id}`, 'sent'));
   }
 
@@ -103,16 +80,16 @@ export class RequestsController {
   @Post(':id/withdraw')
   @SentFrom('.')
   async withdraw(
-    @CurrentDeveloper() developer: Developer,
+    @CurrentViewer() { actor }: Viewer,
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<HttpRedirectResponse> {
-    const { status } = (await this.requests.find(actorOf(developer), id)).request;
+    const { status } = (await this.requests.find(actor, id)).request;
     if (status === 'draft') {
-      await this.requests.deleteDraft(actorOf(developer), id, versionOf(form));
+      await this.requests.deleteDraft(actor, id, versionOf(form));
       return seeOther(noted('/', 'changed'));
     }
-    await this.requests.withdraw(actorOf(developer), id, versionOf(form));
+    await this.requests.withdraw(actor, id, versionOf(form));
     return seeOther(noted(`/requests/${id}`, 'changed'));
   }
 
@@ -121,31 +98,21 @@ export class RequestsController {
   @SentFrom('.')
   @Creates()
   async requestAgain(
-    @CurrentDeveloper() developer: Developer,
+    @CurrentViewer() { actor }: Viewer,
     @Param('id') id: string,
-    @Body() _form: Form,
   ): Promise<HttpRedirectResponse> {
-    const {
-      content,
-      status,
-      client_id: clientId,
-    } = (await this.requests.find(actorOf(developer), id)).request;
+    const { content, status, client_id: clientId } = (await this.requests.find(actor, id)).request;
     if (status !== 'rejected' || clientId === null)
       throw refused('conflict', problem('request_not_open', [], { id, status }));
-    const draft = await this.requests.createDraft(actorOf(developer), content, clientId);
+    const draft = await this.requests.createDraft(actor, content, clientId);
     return seeOther(`/requests/${draft.id}`);
   }
 
-  private async submit(
-    developer: Developer,
-    request: DeveloperRequest,
-    draft: RequestView,
-  ): Promise<Page | HttpRedirectResponse> {
-    const viewer = this.languages.viewer(developer, request);
+  private async submit(viewer: Viewer, draft: RequestView): Promise<Page | HttpRedirectResponse> {
     const content = draft.content as Content;
     try {
       const { id, version } = draft;
-      const { result } = await this.requests.submit(actorOf(developer), id, { version });
+      const { result } = await this.requests.submit(viewer.actor, id, { version });
       return result.client
         ? createdPage(viewer, String(content['name']), result.client)
         : seeOther(noted(`/requests/${id}`, 'proposed'));

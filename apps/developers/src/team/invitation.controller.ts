@@ -6,9 +6,8 @@ import { type Page, seeOther } from '#pages/page.responder.js';
 import { Public, RecentLogin } from '#pages/route-rules.js';
 import { RateLimits } from '#pages/rate-limit.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
-import { actorOf, CurrentDeveloper, type Developer, type DeveloperRequest } from '../developer.js';
+import { CurrentViewer, type DeveloperRequest, type Viewer } from '../developer.js';
 import { DevelopersConfiguration } from '../developers.configuration.js';
-import { Languages } from '../ui/i18n/languages.js';
 import { acceptedPage, invitationPage } from './team.page.js';
 
 /** Keeps the token of a link during the login, so that no other URL contains the token. */
@@ -25,7 +24,6 @@ export class InvitationController {
     private readonly members: ClientMemberService,
     private readonly cookie: InvitationCookie,
     private readonly limits: RateLimits,
-    private readonly languages: Languages,
   ) {}
 
   /** Moves the token from the link to a cookie. */
@@ -43,21 +41,20 @@ export class InvitationController {
 
   @Get('accept')
   @RecentLogin()
-  show(@CurrentDeveloper() developer: Developer, @Req() request: DeveloperRequest): Page {
-    return invitationPage(this.languages.viewer(developer, request));
+  show(@CurrentViewer() viewer: Viewer): Page {
+    return invitationPage(viewer);
   }
 
   @Post('accept')
   @RecentLogin()
   async accept(
-    @CurrentDeveloper() developer: Developer,
+    @CurrentViewer() viewer: Viewer,
     @Req() request: DeveloperRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page> {
     const token = this.cookie.read(request.headers.cookie) ?? '';
-    const { result } = await this.members.accept(actorOf(developer), token);
+    const { result } = await this.members.accept(viewer.actor, token);
     reply.header('Set-Cookie', this.cookie.clear());
-    const viewer = this.languages.viewer(developer, request);
     return acceptedPage(viewer, result.client_id, result.name, result.kind);
   }
 }

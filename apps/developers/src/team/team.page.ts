@@ -4,31 +4,30 @@ import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { button, postForm, table, textField } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
-import { backLink, confirmPage, copyable, noteOf, pathOf, timeOf, type Viewer } from '../ui/parts.js';
+import { backLink, confirmPage, copyable, noteOf, pathOf, timeOf } from '../ui/parts.js';
+import type { Viewer } from '../developer.js';
 
 export interface TeamView extends Viewer {
   readonly client: OwnedClient;
   readonly members: readonly Member[];
   readonly invitations: readonly ClientInvitationEntity[];
-  readonly userId: number;
-  readonly note: string | null;
 }
 
 export function teamPage(view: TeamView): Page {
-  const { translator, client, note } = view;
+  const { translator, client } = view;
   const isTesting = client.stage === 'testing';
   return {
     title: translator.text('app.team'),
     section: '/',
     content: html`
-      ${backLink(client)} ${noteOf(translator, note)} ${membersOf(view, 'owner')}
+      ${backLink(client)} ${noteOf(view)} ${membersOf(view, 'owner')}
       ${isTesting && membersOf(view, 'tester')} ${invitationsOf(view)}
       ${inviteForm(view, isTesting ? ['tester', 'owner'] : ['owner'])}
     `,
   };
 }
 
-function membersOf({ translator, client, members, userId }: TeamView, kind: Member['kind']): Html {
+function membersOf({ translator, actor, client, members }: TeamView, kind: Member['kind']): Html {
   const shown = members.filter((member) => member.kind === kind);
   return table(
     translator.text(`team.${kind}s`),
@@ -39,7 +38,7 @@ function membersOf({ translator, client, members, userId }: TeamView, kind: Memb
       translator.text('team.remove'),
     ],
     shown.map((member) => {
-      const isSelf = kind === 'owner' && member.userId === userId;
+      const isSelf = kind === 'owner' && member.userId === actor.userId;
       const path = pathOf(client.clientId, 'team', kind, String(member.userId), 'remove');
       return [
         html`<bdi>${member.name}</bdi> ${isSelf && html`(${translator.text('team.you')})`}`,

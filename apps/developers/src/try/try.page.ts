@@ -12,7 +12,8 @@ import {
 import type { Page } from '#pages/page.responder.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { Origins } from '../applications/integrate.page.js';
-import { backLink, inEnglish, pathOf, type Viewer } from '../ui/parts.js';
+import { backLink, inEnglish, pathOf } from '../ui/parts.js';
+import type { Viewer } from '../developer.js';
 import { authorizationUrl, type Exchange, type Finding, type Flow, isTriable, type Step } from './flow.js';
 
 export interface TryView extends Viewer {

@@ -1,15 +1,9 @@
 import { button, hiddenFields, noteBox, postForm } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
-import type { Developer } from '../developer.js';
+import type { Viewer } from '../developer.js';
 import type { MessageId } from './i18n/en.js';
 import type { Translator } from './i18n/translator.js';
-
-/** Language and user of a page. */
-export interface Viewer {
-  readonly translator: Translator;
-  readonly developer: Developer;
-}
 
 export function pathOf(clientId: string, ...rest: readonly string[]): string {
   return `/applications/${[clientId, ...rest].map(encodeURIComponent).join('/')}`;
@@ -65,7 +59,7 @@ export function noted(path: string, note: keyof typeof NOTES): string {
 }
 
 /** Result of the last change, above the page to which the user returned. */
-export function noteOf(translator: Translator, note: string | null): Html | false {
+export function noteOf({ translator, note }: Viewer): Html | false {
   return (
     note !== null && Object.hasOwn(NOTES, note) && noteBox(translator.text(NOTES[note as keyof typeof NOTES]))
   );

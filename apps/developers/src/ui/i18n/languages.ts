@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { chooseLocale, dateLocale } from '#ui/i18n.js';
-import type { Developer, DeveloperRequest } from '../../developer.js';
-import type { Viewer } from '../parts.js';
+import type { DeveloperRequest } from '../../developer.js';
 import { Translator } from './translator.js';
 
 @Injectable()
@@ -14,9 +13,5 @@ export class Languages {
     const acceptLanguage = request.headers['accept-language'];
     const locale = chooseLocale({ setting: request.locale, acceptLanguage });
     return (request.translator ??= new Translator(locale, dateLocale(locale, acceptLanguage), this.scopes));
-  }
-
-  viewer(developer: Developer, request: DeveloperRequest): Viewer {
-    return { developer, translator: this.translatorFor(request) };
   }
 }
