@@ -69,11 +69,11 @@ ${lua}`,
   );
 
 const FIND = `
-local request = redis.call('HMGET', KEYS[1], 'status', 'client', 'parameters', 'form')
-local status = request[1]
+local status, stored_client, parameters, stored_form =
+  unpack(redis.call('HMGET', KEYS[1], 'status', 'client', 'parameters', 'form'))
 if not status then return {'unknown'} end
-if request[2] ~= client then return {'other_client'} end
-if status == 'answered' and (not form or request[4] ~= form) then return {'answered'} end
+if stored_client ~= client then return {'other_client'} end
+if status == 'answered' and (not form or stored_form ~= form) then return {'answered'} end
 `;
 
 /** pushed ──► visited. Only the first open extends the TTL. */
@@ -82,7 +82,7 @@ if status == 'pushed' then
   redis.call('HSET', KEYS[1], 'status', 'visited')
   live(redis.call('PTTL', KEYS[1]) + ttl)
 end
-return {'open', request[3]}
+return {'open', parameters}
 `);
 
 /** pushed or visited ──► opened. Only the first open after a login sets a new TTL. */
@@ -91,7 +91,7 @@ if status ~= 'opened' and status ~= 'answered' then
   redis.call('HSET', KEYS[1], 'status', 'opened')
   live(ttl)
 end
-return {'open', request[3]}
+return {'open', parameters}
 `);
 
 /** opened or answered ──► answered. `answers` counts the requests of the form that have not failed. */
@@ -99,7 +99,7 @@ const ANSWER = liveScript(`${FIND}
 redis.call('HSET', KEYS[1], 'status', 'answered', 'form', form or '')
 redis.call('HINCRBY', KEYS[1], 'answers', 1)
 live(math.min(redis.call('PTTL', KEYS[1]), ttl))
-return {'open', request[3]}
+return {'open', parameters}
 `);
 
 /** answered ──► opened, once every request of the form has failed. Does not recreate an expired request. */

@@ -58,11 +58,11 @@ return 0
 const CONSUME = script(
   ['browser'],
   `
-local stored = redis.call('HMGET', KEYS[1], 'browser', 'query', 'login')
-if not stored[1] then return {} end
-if stored[1] ~= browser then return {stored[2], 0} end
+local stored_browser, query, login = unpack(redis.call('HMGET', KEYS[1], 'browser', 'query', 'login'))
+if not stored_browser then return {} end
+if stored_browser ~= browser then return {query, 0} end
 redis.call('HDEL', KEYS[1], 'login')
-return {stored[2], 1, stored[3]}
+return {query, 1, login}
 `,
 );
 

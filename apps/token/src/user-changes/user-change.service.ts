@@ -20,7 +20,12 @@ import {
 } from '#messaging/contract.js';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
-import { deleteUser, disableUser, type EndAnnouncer, type EndingUser } from '#users/end-user.js';
+import {
+  deleteUser,
+  disableUser,
+  type DeactivationAnnouncer,
+  type UserDeactivation,
+} from '#users/user-deactivation.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
 declare module '#platform/validation/problem.js' {
@@ -37,7 +42,7 @@ const OUTCOMES = { created: 'created', updated: 'updated', kept: 'unchanged', st
 
 /** Applies the product's changes to users. A repeated or outdated message changes nothing. */
 @Injectable()
-export class UserChangeService implements EndAnnouncer {
+export class UserChangeService implements DeactivationAnnouncer {
   private readonly logger = new Logger(UserChangeService.name);
 
   constructor(
@@ -84,7 +89,7 @@ export class UserChangeService implements EndAnnouncer {
   async disable(message: UserRecord): Promise<UserDisableReply> {
     const read = readIdentity(message, this.clock());
     if ('problems' in read) return invalid(read.problems);
-    const disabled = await disableUser(this.endingUser(read), this);
+    const disabled = await disableUser(this.deactivationOf(read), this);
     if (disabled === null) return { status: 'unknown' };
     const { id, outcome, revokedGrants, wasLastAdmin } = disabled;
     if (outcome === 'stale') return { status: 'stale', user_id: id };
@@ -95,14 +100,14 @@ export class UserChangeService implements EndAnnouncer {
   async delete(message: UserRecord): Promise<UserDeleteReply> {
     const read = readIdentity(message, this.clock());
     if ('problems' in read) return invalid(read.problems);
-    const { id, outcome, revokedGrants, wasLastAdmin } = await deleteUser(this.endingUser(read), this);
+    const { id, outcome, revokedGrants, wasLastAdmin } = await deleteUser(this.deactivationOf(read), this);
     if (outcome === 'unknown') return { status: 'unknown' };
     if (outcome === 'deleted_before' || id === undefined) return { status: 'unchanged' };
     if (outcome === 'stale') return { status: 'stale', user_id: id };
     return { status: 'deleted', user_id: id, revoked_grants: revokedGrants, ...warningsOf(wasLastAdmin) };
   }
 
-  private endingUser({ identity, updatedAt }: IdentityRecord): EndingUser {
+  private deactivationOf({ identity, updatedAt }: IdentityRecord): UserDeactivation {
     return {
       by: 'product',
       disable: () => this.accounts.disableIdentity(identity, updatedAt),

@@ -22,7 +22,12 @@ import {
 import { problem } from '#platform/validation/problem.js';
 import { type Input, validated } from '#operations/validate.js';
 import { mapPage, pageRequest, trimmed } from '#operations/list.js';
-import { deleteUser, disableUser, type EndAnnouncer, type EndingUser } from '../end-user.js';
+import {
+  deleteUser,
+  disableUser,
+  type DeactivationAnnouncer,
+  type UserDeactivation,
+} from '../user-deactivation.js';
 import { ConsoleInvitationStore } from '../operators/console-invitation.store.js';
 import { ConsoleOperatorStore } from '../operators/console-operator.store.js';
 import { ExternalUserStore } from '../external-user.store.js';
@@ -32,7 +37,7 @@ import { type AccountCondition, DuplicateUserError } from '../user.js';
 import { UserStore } from '../user.store.js';
 import { RoleTooLowError } from '../operators/console-role.js';
 import { privilegedAccount } from './operators/privileged-account.js';
-import { type RefusedEnd, unlessLastAdmin } from './operators/console-operator.service.js';
+import { type LastAdminChange, unlessLastAdmin } from './operators/console-operator.service.js';
 import { type BadLine, type ImportCounts, UserImport } from './import/user-import.js';
 import {
   findUser,
@@ -47,7 +52,7 @@ import {
 import { userDetails, type UserDetails, userView, type UserView } from './user.description.js';
 
 /** Announces over NATS, and collects the warnings. */
-export class OperatorEndAnnouncer implements EndAnnouncer {
+export class OperatorDeactivationAnnouncer implements DeactivationAnnouncer {
   readonly warnings: string[] = [];
 
   /** @param states what is true of the user if the services do not answer after a step */
@@ -283,9 +288,9 @@ export class UserService {
     confirmLastAdmin = false,
   ): Promise<Change<DisabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const end = { change: 'disable', login: username } as const;
-    const user = this.endingUser(actor, id, expected, confirmLastAdmin, end);
-    const announcer = this.endAnnouncer(actor, username, 'is disabled');
+    const attempted = { change: 'disable', login: username } as const;
+    const user = this.deactivationOf(actor, id, expected, confirmLastAdmin, attempted);
+    const announcer = this.announcerOf(actor, username, 'is disabled');
     const disabled = await disableUser(user, announcer).catch(announcer.rethrow);
     if (!disabled) throw unknownUser(login);
     return {
@@ -336,9 +341,9 @@ export class UserService {
     confirmLastAdmin = false,
   ): Promise<Change<DeletedUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const end = { change: 'delete', login: username } as const;
-    const user = this.endingUser(actor, id, expected, confirmLastAdmin, end);
-    const announcer = this.endAnnouncer(actor, username, 'is disabled, and not deleted yet');
+    const attempted = { change: 'delete', login: username } as const;
+    const user = this.deactivationOf(actor, id, expected, confirmLastAdmin, attempted);
+    const announcer = this.announcerOf(actor, username, 'is disabled, and not deleted yet');
     const deleted = await deleteUser(user, announcer).catch(announcer.rethrow);
     return {
       result: {
@@ -377,25 +382,27 @@ export class UserService {
     };
   }
 
-  private endingUser(
+  private deactivationOf(
     actor: Actor,
     id: number,
     expected: Expected | undefined,
     confirmLastAdmin: boolean,
-    refusedEnd: RefusedEnd,
-  ): EndingUser {
-    const end = <T>(change: Promise<T>) => unlessLastAdmin(unlessRefused(actor, change), refusedEnd);
+    attempted: LastAdminChange,
+  ): UserDeactivation {
+    const unlessForbidden = <T>(change: Promise<T>) =>
+      unlessLastAdmin(unlessRefused(actor, change), attempted);
     return {
       by: 'operator',
-      disable: () => end(this.accounts.disable(id, conditionOf(actor, expected), confirmLastAdmin)),
+      disable: () =>
+        unlessForbidden(this.accounts.disable(id, conditionOf(actor, expected), confirmLastAdmin)),
       // `disable` has increased the version.
-      delete: () => end(this.accounts.delete(id, conditionOf(actor), confirmLastAdmin)),
+      delete: () => unlessForbidden(this.accounts.delete(id, conditionOf(actor), confirmLastAdmin)),
     };
   }
 
-  private endAnnouncer(actor: Actor, username: string, disabled: string): OperatorEndAnnouncer {
+  private announcerOf(actor: Actor, username: string, disabled: string): OperatorDeactivationAnnouncer {
     const states = { disabled: `${username} ${disabled}`, deleted: `${username} is deleted` };
-    return new OperatorEndAnnouncer(actor, states, this.announcer, this.services);
+    return new OperatorDeactivationAnnouncer(actor, states, this.announcer, this.services);
   }
 
   private async refuseInvited(actor: Actor, email: string): Promise<void> {

@@ -17,23 +17,23 @@ import { isUserId } from '../../user.js';
 import { UserStore } from '../../user.store.js';
 import { unknownUser } from '../user.dto.js';
 
-/** Change that would end the access of the last admin. */
-export interface RefusedEnd {
+/** Change after which the console would have no admin. */
+export interface LastAdminChange {
   readonly change: 'role' | 'disable' | 'delete';
   readonly login: string;
 }
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
-    confirmLastAdmin: RefusedEnd;
+    confirmLastAdmin: LastAdminChange;
   }
 }
 
 /** @throws AdministrationError of the kind `unconfirmed` */
-export function unlessLastAdmin<T>(change: Promise<T>, end: RefusedEnd): Promise<T> {
+export function unlessLastAdmin<T>(change: Promise<T>, attempted: LastAdminChange): Promise<T> {
   return change.catch((error: unknown) => {
     if (!(error instanceof LastAdminError)) throw error;
-    throw refused('unconfirmed', problem('confirmLastAdmin', [], end));
+    throw refused('unconfirmed', problem('confirmLastAdmin', [], attempted));
   });
 }
 

@@ -1,5 +1,10 @@
 import type { Deletion, Disabling } from '../src/user-account.store.js';
-import { deleteUser, disableUser, type EndAnnouncer, type EndingUser } from '../src/end-user.js';
+import {
+  deleteUser,
+  disableUser,
+  type DeactivationAnnouncer,
+  type UserDeactivation,
+} from '../src/user-deactivation.js';
 
 const DISABLED: Disabling = {
   id: 7,
@@ -11,7 +16,7 @@ const DISABLED: Disabling = {
 const DELETED: Deletion = { outcome: 'deleted', id: 7, revokedGrants: 0 };
 
 interface Given {
-  readonly by?: EndingUser['by'];
+  readonly by?: UserDeactivation['by'];
   readonly disabled?: Disabling | null;
   readonly deleted?: Deletion;
   readonly unanswered?: boolean;
@@ -23,12 +28,12 @@ function steps({ by = 'operator', disabled = DISABLED, deleted = DELETED, unansw
     taken.push(step);
     return result;
   };
-  const user: EndingUser = {
+  const user: UserDeactivation = {
     by,
     disable: () => take('disable', disabled),
     delete: () => take('delete', deleted),
   };
-  const announcer: EndAnnouncer = {
+  const announcer: DeactivationAnnouncer = {
     async record({ type }) {
       taken.push(type);
       await new Promise(setImmediate);
@@ -75,7 +80,7 @@ describe('the end of a user', () => {
     expect(taken).toEqual(['disable']);
   });
 
-  it.each<[EndingUser['by'], number]>([
+  it.each<[UserDeactivation['by'], number]>([
     ['operator', 1],
     ['product', 0],
   ])('that the %s repeats ends access again, and is recorded %d times', async (by, times) => {

@@ -3,16 +3,16 @@ import type { AuditRecord } from '#audit/event.js';
 import type { Disabler } from './user-account.statements.js';
 import type { Deletion, Disabling } from './user-account.store.js';
 
-/** The user as one of the two disablers knows it. Both transactions are idempotent, and revoke every grant. */
-export interface EndingUser {
+/** Transactions that disable and delete one user. Both are idempotent, and revoke every grant. */
+export interface UserDeactivation {
   readonly by: Disabler;
   /** Returns null if the user does not exist. */
   disable(): Promise<Disabling | null>;
   delete(): Promise<Deletion>;
 }
 
-/** Ports of the process that ends a user. */
-export interface EndAnnouncer {
+/** Ports of the process that disables or deletes a user. */
+export interface DeactivationAnnouncer {
   /** Records an event, and never rejects. */
   record(event: AuditRecord): Promise<void>;
   /** Resolves when every service rejects the user's sessions and tokens. @throws Error if a service does not answer */
@@ -24,7 +24,10 @@ export interface EndAnnouncer {
  * (docs/adr/0010-users-and-their-grants.md). Safe to repeat after a failure.
  * @returns null if the user does not exist
  */
-export async function disableUser(user: EndingUser, announcer: EndAnnouncer): Promise<Disabling | null> {
+export async function disableUser(
+  user: UserDeactivation,
+  announcer: DeactivationAnnouncer,
+): Promise<Disabling | null> {
   const disabled = await user.disable();
   if (disabled === null || disabled.outcome === 'stale') return disabled;
   // Started first, because a failure must not lose the event. Awaited last, because the end of access must not wait.
@@ -39,8 +42,8 @@ export async function disableUser(user: EndingUser, announcer: EndAnnouncer): Pr
 
 /** Like `disableUser`, and deletes the row last, so that a repetition still finds the user. */
 export async function deleteUser(
-  user: EndingUser,
-  announcer: EndAnnouncer,
+  user: UserDeactivation,
+  announcer: DeactivationAnnouncer,
 ): Promise<Deletion & Pick<Disabling, 'wasLastAdmin'>> {
   const disabled = await disableUser(user, announcer);
   if (disabled?.outcome === 'stale') return { ...disabled, outcome: 'stale' };
@@ -66,7 +69,7 @@ export async function deleteUser(
 }
 
 /** An operator's command is an event even if it changes nothing. The product's messages may be delivered twice. */
-function isEvent({ by }: EndingUser, { outcome }: Disabling): boolean {
+function isEvent({ by }: UserDeactivation, { outcome }: Disabling): boolean {
   return by === 'operator' || outcome === 'disabled';
 }
 
