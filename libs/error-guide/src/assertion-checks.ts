@@ -11,23 +11,23 @@ export const ASSERTION_CHECKS = {
   client_assertion_missing: {
     title: 'The client assertion is missing',
     meaning:
-      'The client is registered with public keys: it authenticates with a signed `client_assertion` at every token endpoint (RFC 7523 2.2).',
+      'The application is registered with public keys: it authenticates with a signed `client_assertion` at every token endpoint (RFC 7523 2.2).',
     application: ['Send `client_assertion` and `client_assertion_type` in the body.', USE_A_LIBRARY],
   },
   client_assertion_unexpected: {
-    title: 'The client has no keys',
+    title: 'The application has no keys',
     meaning:
-      'The request has a `client_assertion`, but the client is registered with a secret, or is public: no key could verify the assertion.',
+      'The request has a `client_assertion`, but the application is registered with a secret, or is a public client: no key could verify the assertion.',
     application: 'Use the method that the operator registered: the client secret, or none.',
-    operator: 'See how the client authenticates.',
+    operator: 'See how the application authenticates.',
     commands: ['client show {client_id}'],
   },
   client_secret_forbidden: {
-    title: 'A client with keys sent a secret',
+    title: 'An application with keys sent a secret',
     meaning:
-      'The client is registered with public keys and has no secret. A client authenticates either with keys or with a secret.',
+      'The application is registered with public keys and has no secret. An application authenticates either with keys or with a secret.',
     application: 'Remove the secret, and send a `client_assertion`.',
-    operator: 'See how the client authenticates.',
+    operator: 'See how the application authenticates.',
     commands: ['client show {client_id}'],
   },
   client_assertion_type_unsupported: {
@@ -49,7 +49,7 @@ export const ASSERTION_CHECKS = {
     application: 'Sign with the private key of a registered public key: `ES256` or `PS256`.',
   },
   client_assertion_issuer_mismatch: {
-    title: 'The client assertion is not from the client itself',
+    title: 'The client assertion is not from the application itself',
     meaning: 'Its claims `iss` and `sub` are both the `client_id` (RFC 7523 3).',
     application: 'Set both to the `client_id`.',
   },
@@ -64,7 +64,7 @@ export const ASSERTION_CHECKS = {
     title: 'The client assertion has expired',
     meaning: 'Its claim `exp` is required: seconds since 1970, a minute ahead is usual.',
     application: 'Make a new assertion for each request, and set the clock of the machine (NTP).',
-    platform: 'If all clients fail, the clock of a server is wrong.',
+    platform: 'If all applications fail, the clock of a server is wrong.',
   },
   client_assertion_lifetime_exceeded: {
     title: 'The client assertion is valid for too long',
@@ -76,7 +76,7 @@ export const ASSERTION_CHECKS = {
     title: 'The client assertion is from the future',
     meaning: 'Its claims `iat` and `nbf` are times in seconds, and not later than now.',
     application: 'Set the clock of the machine (NTP).',
-    platform: 'If all clients fail, the clock of a server is wrong.',
+    platform: 'If all applications fail, the clock of a server is wrong.',
   },
   client_assertion_jti_invalid: {
     title: 'The client assertion has no usable identifier',
@@ -85,18 +85,18 @@ export const ASSERTION_CHECKS = {
     application: 'Use a random value, such as a UUID, for each assertion.',
   },
   client_assertion_key_mismatch: {
-    title: 'The client is unknown, or none of its keys signed the assertion',
+    title: 'The application is unknown, or none of its keys signed the assertion',
     meaning:
-      'No client has this `client_id` and a public key that verifies the assertion. The response does not say which is wrong.',
+      'No application has this `client_id` and a public key that verifies the assertion. The response does not say which is wrong.',
     application: [
       'Compare the `client_id` with what the operator gave you, and sign with the key that you registered.',
       'After a rotation, publish the new public key before you sign with it.',
     ],
   },
   client_assertion_key_unknown: {
-    title: 'The client has no key for the assertion',
+    title: 'The application has no key for the assertion',
     meaning:
-      'None of the client’s keys has the `kid` of the assertion, or the type that its `alg` needs. A set at a `jwks_uri` is fetched again for a new `kid`, but not more than twice a minute.',
+      'None of the application’s keys has the `kid` of the assertion, or the type that its `alg` needs. A set at a `jwks_uri` is fetched again for a new `kid`, but not more than twice a minute.',
     application:
       'Before you sign with a new key, send the operator a JWK Set that has it, or publish it at your `jwks_uri` and wait a minute.',
     operator: 'Compare the keys with those of the application.',
@@ -106,7 +106,7 @@ export const ASSERTION_CHECKS = {
   client_assertion_signature_mismatch: {
     title: 'The signature of the client assertion does not verify',
     meaning:
-      'None of the client’s keys that match the header signed the assertion, or the assertion was changed.',
+      'None of the application’s keys that match the header signed the assertion, or the assertion was changed.',
     application:
       'Sign with the private key of a registered public key. ECDSA signatures are `r ‖ s`, not DER.',
     operator: 'Compare the keys with those of the application.',
@@ -119,14 +119,15 @@ export const ASSERTION_CHECKS = {
     application: 'Make a new assertion for each request, and for each retry as well.',
   },
   client_assertion_limit_exceeded: {
-    title: 'The client has too many live assertions',
-    meaning: 'The service remembers each assertion until it expires, and a limited number for each client.',
+    title: 'The application has too many live assertions',
+    meaning:
+      'The service remembers each assertion until it expires, and a limited number for each application.',
     application: 'Let assertions expire after a minute. Repeat the request after `Retry-After`.',
   },
   client_keys_unavailable: {
-    title: 'The keys of the client cannot be fetched',
+    title: 'The keys of the application cannot be fetched',
     meaning:
-      'The JWK Set at the `jwks_uri` of the client did not respond in five seconds with status 200 and at most 512 KiB, or its address is not public.',
+      'The JWK Set at the `jwks_uri` of the application did not respond in five seconds with status 200 and at most 512 KiB, or its address is not public.',
     application: 'Serve the JWK Set at the registered address by https, without redirects.',
     operator:
       'Open the address. The log names the reason. If the host is yours and has a private address, set `OUTSIDE_FETCH_ALLOW`.',

@@ -10,7 +10,7 @@ export const AUTHORIZATION_CHECKS = {
     application: 'Compare the `client_id` with what the operator gave you.',
     operator: [
       'If it is an https URL, it is the address of a metadata document: admit the application with `client create --metadata-url`, or every application of its host with `CLIENT_METADATA_HOSTS`.',
-      'Otherwise compare it with the registered clients.',
+      'Otherwise compare it with the registered applications.',
     ],
     commands: ['client list'],
   },
@@ -50,7 +50,7 @@ export const AUTHORIZATION_CHECKS = {
   },
   push_required: {
     title: 'The authorization request must be pushed',
-    meaning: 'The client, or this service, requires pushed authorization requests (RFC 9126).',
+    meaning: 'The application, or this service, requires pushed authorization requests (RFC 9126).',
     application:
       'Send the parameters to the `par` endpoint, and the browser with `client_id` and `request_uri` only.',
     operator: 'If the application cannot push requests, remove the requirement.',
@@ -86,7 +86,7 @@ export const AUTHORIZATION_CHECKS = {
   code_challenge_invalid: {
     title: 'The code challenge is missing or not S256',
     meaning:
-      'Public clients, and clients whose `state` is optional, must use PKCE (RFC 9700 2.1, 2.1.1). The only method is `S256`: base64url of the SHA-256 of the verifier, without padding.',
+      'Public clients, and applications whose `state` is optional, must use PKCE (RFC 9700 2.1, 2.1.1). The only method is `S256`: base64url of the SHA-256 of the verifier, without padding.',
     application:
       'Send `code_challenge` and `code_challenge_method=S256`. In most libraries that is one setting.',
     operator: [
@@ -104,7 +104,7 @@ export const AUTHORIZATION_CHECKS = {
   scope_unregistered: {
     title: 'The application may request none of these scopes',
     meaning:
-      'A client gets the scopes that it is registered for. Other scopes are ignored, but a request for nothing else is an error. The description lists both.',
+      'An application gets the scopes that it is registered for. Other scopes are ignored, but a request for nothing else is an error. The description lists both.',
     application:
       'Request at least one scope of the list. `offline_access` does not exist: every application gets a refresh token.',
     operator: 'If the application may request them, register them.',
@@ -135,7 +135,7 @@ export const AUTHORIZATION_CHECKS = {
   id_token_hint_invalid: {
     title: 'The id_token_hint is not an ID token for this application',
     meaning:
-      'It must be an ID token that this service issued to the same client; it may have expired. Its signing key may have been removed since. The value `wrong` is the part that does not match.',
+      'It must be an ID token that this service issued to the same application; it may have expired. Its signing key may have been removed since. The value `wrong` is the part that does not match.',
     application: 'Send the latest ID token of the user, or leave the parameter out.',
   },
   request_object_unsupported: {
@@ -153,14 +153,14 @@ export const AUTHORIZATION_CHECKS = {
   request_uri_invalid: {
     title: 'The pushed request has expired or was already used',
     meaning:
-      'A pushed authorization request is valid for a short time, for one response, and for the client that pushed it. A push itself has no `request_uri`.',
+      'A pushed authorization request is valid for a short time, for one response, and for the application that pushed it. A push itself has no `request_uri`.',
     user: 'Start again at the application.',
     application: 'Push a request for each authorization, just before you redirect the user.',
   },
   push_limit_exceeded: {
     title: 'Too many pushed requests',
     meaning:
-      'The client, or one address for a public client, has more unanswered requests than the service stores.',
+      'The application, or one address for a public client, has more unanswered requests than the service stores.',
     application: 'Wait as long as `Retry-After` says. Push when a user starts, not in advance.',
     platform: 'If every user has the same address, `TRUSTED_PROXIES` does not name the proxy.',
   },

@@ -6,9 +6,9 @@ import type { CheckEntries } from './guide-entry.js';
 /** Client authentication: `invalid_client`, and `invalid_request` if a request cannot be attributed to a client. */
 export const CLIENT_CHECKS = {
   client_credentials_mismatch: {
-    title: 'The client is unknown, or its secret is wrong',
+    title: 'The application is unknown, or its secret is wrong',
     meaning:
-      'No client has this `client_id` and this `client_secret`. The response does not say which is wrong.',
+      'No application has this `client_id` and this `client_secret`. The response does not say which is wrong.',
     application: [
       'Compare both with what the operator gave you: no space or line break at the end, and of this installation, not of a test one.',
       'With HTTP Basic, percent-encode both before you join them (RFC 6749 2.3.1).',
@@ -16,16 +16,16 @@ export const CLIENT_CHECKS = {
     ],
   },
   client_unknown: {
-    title: 'No client has this client_id',
-    meaning: 'The `client_id` is misspelt, or belongs to another installation or a deleted client.',
+    title: 'No application has this client_id',
+    meaning: 'The `client_id` is misspelt, or belongs to another installation or a deleted application.',
     application: 'Compare the `client_id` with what the operator gave you.',
-    operator: 'Compare it with the registered clients.',
+    operator: 'Compare it with the registered applications.',
     commands: ['client list'],
     publishedAs: 'client_credentials_mismatch',
   },
   client_secret_mismatch: {
     title: 'The client secret is wrong',
-    meaning: 'The client exists, but its secret is wrong, truncated or revoked.',
+    meaning: 'The application exists, but its secret is wrong, truncated or revoked.',
     application: 'Compare the secret with what the operator gave you, and deploy the current one.',
     operator:
       'See which secrets are live and when each was last used. Make a new one if the application has none of them.',
@@ -40,7 +40,7 @@ export const CLIENT_CHECKS = {
     commands: ['client secret list {client_id}', 'client secret rotate {client_id}'],
   },
   client_disabled: {
-    title: 'The client is disabled',
+    title: 'The application is disabled',
     meaning:
       'The operator has disabled the application. It has no access, and users are not redirected to it. Its tokens are refused everywhere, and work again when it is enabled.',
     application:
@@ -64,7 +64,7 @@ export const CLIENT_CHECKS = {
   client_secret_missing: {
     title: 'The client secret is missing',
     meaning:
-      'The client is confidential: it authenticates with its secret at every token endpoint (RFC 6749 3.2.1).',
+      'The application is a confidential client: it authenticates with its secret at every token endpoint (RFC 6749 3.2.1).',
     application:
       'Send `client_secret` in the body, or HTTP Basic. Check that the configuration has it where the program runs.',
   },
@@ -75,7 +75,7 @@ export const CLIENT_CHECKS = {
     operator: 'If the application runs on a server, register a confidential client for it.',
   },
   grant_type_unregistered: {
-    title: 'The client is not registered for this grant type',
+    title: 'The application is not registered for this grant type',
     meaning:
       '`client_credentials` is for API clients, which call the HTTP API of the console, have no users, and use no other grant type; and for the event stream of a confidential client, with no scope but `ssf.read` and `ssf.manage`. Other applications use `authorization_code`, and devices (RFC 8628) only if the operator has registered them for it (RFC 6749 5.2).',
     application:
@@ -87,19 +87,19 @@ export const CLIENT_CHECKS = {
   client_id_missing: {
     title: 'The client_id is missing',
     meaning:
-      'The request names no client: an authorization request in its query, any other in the body or by HTTP Basic.',
+      'The request names no application: an authorization request in its query, any other in the body or by HTTP Basic.',
     application:
       'Send `client_id` in the query of an authorization request; elsewhere in the body, or HTTP Basic.',
   },
   client_authentication_ambiguous: {
-    title: 'The client authenticated in two ways',
+    title: 'The application authenticated in two ways',
     meaning:
       'The request has two of HTTP Basic, a `client_secret` and a `client_assertion` in the body (RFC 6749 2.3).',
     application:
       'Choose one: `client_secret_basic`, `client_secret_post` or `private_key_jwt` in your library.',
   },
   client_id_mismatch: {
-    title: 'The request names two clients',
+    title: 'The request names two applications',
     meaning:
       'The `client_id` of the body is not the one of the Authorization header, or not the `sub` of the `client_assertion`.',
     application: 'Leave it out of the body, or send the same in both places.',
@@ -113,11 +113,11 @@ export const CLIENT_CHECKS = {
   resource_server_credentials_mismatch: {
     title: 'The resource server is unknown, or its secret is wrong',
     meaning: 'Only an API that the operator registered may introspect tokens, with its own id and secret.',
-    application: 'Send the id (`rs_…`) and secret of the resource server, not those of a client.',
+    application: 'Send the id (`rs_…`) and secret of the resource server, not those of an application.',
   },
   resource_server_unknown: {
     title: 'No resource server has this id',
-    meaning: 'The id is misspelt, belongs to another installation, or is the id of a client.',
+    meaning: 'The id is misspelt, belongs to another installation, or is the id of an application.',
     operator: 'Compare it with the registered ids. The command `resource-server create` registers one.',
     commands: ['resource-server list'],
     publishedAs: 'resource_server_credentials_mismatch',

@@ -26,7 +26,7 @@ export const DEVICE_CHECKS = {
   device_limit_exceeded: {
     title: 'Too many devices wait for their users',
     meaning:
-      'The client, one address for a public client, or the whole service has more codes than it stores. A code expires after 15 minutes.',
+      'The application, one address for a public client, or the whole service has more codes than it stores. A code expires after 15 minutes.',
     application: 'Wait as long as `Retry-After` says. Start when a user is there, not in advance.',
     platform: 'If every device has the same address, `TRUSTED_PROXIES` does not name the proxy.',
   },

@@ -14,11 +14,11 @@ export const DPOP_CHECKS = {
       'Send the proof in one `DPoP` header; at an API, together with `Authorization: DPoP <token>`.',
   },
   dpop_proof_missing: {
-    title: 'The client must prove its key',
+    title: 'The application must prove its key',
     meaning:
-      'The client is registered for tokens that are bound to a key (`dpop_bound_access_tokens`, RFC 9449 5.2). Its token requests need a `DPoP` header.',
+      'The application is registered for tokens that are bound to a key (`dpop_bound_access_tokens`, RFC 9449 5.2). Its token requests need a `DPoP` header.',
     application: USE_A_LIBRARY,
-    operator: 'See whether the client must prove a key.',
+    operator: 'See whether the application must prove a key.',
     commands: ['client show {client_id}'],
   },
   proof_limit_exceeded: {
@@ -85,7 +85,7 @@ export const DPOP_CHECKS = {
   dpop_nonce_missing: {
     title: 'The proof needs a nonce',
     meaning:
-      'This service requires its nonce in each proof (RFC 9449 8). The first request of a client gets this error.',
+      'This service requires its nonce in each proof (RFC 9449 8). The first request of an application gets this error.',
     application:
       'Repeat the request with the value of the `DPoP-Nonce` header. Libraries do this automatically.',
   },
@@ -98,7 +98,7 @@ export const DPOP_CHECKS = {
     title: 'The proof is too old, or from the future',
     meaning: 'The claim `iat` is the time of the request, in seconds. A proof is valid for some minutes.',
     application: 'Make a new proof for each request, and set the clock of the machine (NTP).',
-    platform: 'If all clients fail, the clock of a server is wrong.',
+    platform: 'If all applications fail, the clock of a server is wrong.',
   },
   dpop_ath_mismatch: {
     title: 'The proof is for another access token',

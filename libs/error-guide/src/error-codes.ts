@@ -12,20 +12,20 @@ export const ERROR_CODES = {
     application: 'Correct the request; the same one will be refused again.',
   },
   invalid_client: {
-    meaning: 'The client is unknown or disabled, or its secret is missing or wrong (RFC 6749 5.2).',
+    meaning: 'The application is unknown or disabled, or its secret is missing or wrong (RFC 6749 5.2).',
     example: 'unknown client, or a wrong client_secret',
     application: 'Check `client_id`, `client_secret` and the authentication method of your library.',
   },
   invalid_grant: {
     meaning:
-      'The code or token is invalid, expired, revoked, already used, or was issued to another client or key (RFC 6749 5.2).',
+      'The code or token is invalid, expired, revoked, already used, or was issued to another application or key (RFC 6749 5.2).',
     example: 'the code has expired; ask the user to authorize again',
     application: 'Do not repeat the request. Send the user through the authorization again.',
   },
   unauthorized_client: {
-    meaning: 'The client may not do this (RFC 6749 5.2).',
+    meaning: 'The application may not do this (RFC 6749 5.2).',
     example: 'the operator has disabled this application',
-    operator: 'See what the client may do.',
+    operator: 'See what the application may do.',
     commands: ['client show {client_id}'],
   },
   unsupported_grant_type: {
@@ -42,7 +42,7 @@ export const ERROR_CODES = {
   },
   invalid_scope: {
     meaning:
-      'A scope is malformed, does not exist, is not registered for the client, or was not granted (RFC 6749 3.3).',
+      'A scope is malformed, does not exist, is not registered for the application, or was not granted (RFC 6749 3.3).',
     example: "the parameter 'scope' asks for more than the user granted",
     application: 'Request the scopes that the description lists.',
   },

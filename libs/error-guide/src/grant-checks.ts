@@ -15,7 +15,7 @@ export const GRANT_CHECKS = {
       'Check that the code or token is from this installation, not from a test installation.',
     ],
     platform:
-      'If it happens to all clients, `TOKEN_KEYS` differs between apps or has lost a key: restore it.',
+      'If it happens to all applications, `TOKEN_KEYS` differs between apps or has lost a key: restore it.',
   },
   wrong_kind: {
     title: 'This is a token of another kind',
@@ -53,7 +53,7 @@ export const GRANT_CHECKS = {
     commands: ['grant show {grant_id}', 'audit search --grant {grant_id}'],
   },
   other_client: {
-    title: 'The code or token was issued to another client',
+    title: 'The code or token was issued to another application',
     meaning: 'The `client_id` of the request differs from the authorization request.',
     application:
       'Use the same `client_id` throughout. Check that environments do not share their store of tokens.',
@@ -64,14 +64,14 @@ export const GRANT_CHECKS = {
       'The code or token is bound to a key (DPoP, RFC 9449). The proof is missing, or made with another key.',
     application: [
       'Keep the key with the token, and sign each proof with it. A lost key means a new authorization.',
-      'A client that authenticates with keys (`private_key_jwt`) may refresh with another DPoP key, but not without a proof.',
+      'An application that authenticates with keys (`private_key_jwt`) may refresh with another DPoP key, but not without a proof.',
       'Send a bound access token as `Authorization: DPoP <token>` with a proof.',
     ],
   },
   key_unexpected: {
     title: 'The token is not bound to a key',
     meaning:
-      'The request has a DPoP proof, but the token was issued without one. A refresh can bind it only if the client authenticates with keys (`private_key_jwt`).',
+      'The request has a DPoP proof, but the token was issued without one. A refresh can bind it only if the application authenticates with keys (`private_key_jwt`).',
     application: 'Refresh without a proof, or authorize again and prove the key when you redeem the code.',
   },
   redirect_uri_mismatch: {

@@ -39,9 +39,9 @@ export const SERVICE_CHECKS = {
     publishedAs: 'temporarily_unavailable',
   },
   id_token_key_missing: {
-    title: 'There is no key for the ID tokens of the client',
+    title: 'There is no key for the ID tokens of the application',
     meaning:
-      'The client is registered for an algorithm (`id_token_signed_response_alg`) that `ID_TOKEN_KEYS` has no key for. The code was not redeemed.',
+      'The application is registered for an algorithm (`id_token_signed_response_alg`) that `ID_TOKEN_KEYS` has no key for. The code was not redeemed.',
     platform: 'Add a key for the algorithm to `ID_TOKEN_KEYS`.',
     operator: 'Or register another algorithm.',
     commands: ['client update {client_id} --id-token-alg RS256'],
