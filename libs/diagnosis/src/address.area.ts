@@ -10,7 +10,7 @@ import {
   examinePlainHttp,
   examineResourceMetadata,
   examineRoute,
-  isLoopback,
+  isLoopbackUrl,
 } from './address.checks.js';
 import { type Area, type Finding, findingOf } from './finding.js';
 import { examineHeaders, examineLoginPage, DOCTOR_HEADER_CHECKS } from './header.checks.js';
@@ -87,7 +87,7 @@ async function ask(
 }
 
 async function plainHttp(address: string): Promise<Finding[]> {
-  if (!address.startsWith('https:') || isLoopback(address)) return [];
+  if (!address.startsWith('https:') || isLoopbackUrl(address)) return [];
   const { hostname } = new URL(address);
   return examinePlainHttp(address, await get(`http://${hostname}/`).catch(() => null));
 }

@@ -64,7 +64,7 @@ export function examineAddresses(addresses: Addresses): Finding[] {
   const named = Object.entries(addresses) as [keyof Addresses, string][];
   const findings = named.flatMap(([name, address]) => {
     const subject = `${name} ${address}`;
-    if (isLoopback(address)) return finding('address-loopback', subject, 'only this machine can reach it');
+    if (isLoopbackUrl(address)) return finding('address-loopback', subject, 'only this machine can reach it');
     if (address.startsWith('https:')) return [];
     return finding(
       'address-unencrypted',
@@ -76,7 +76,7 @@ export function examineAddresses(addresses: Addresses): Finding[] {
   const shared = named.flatMap(([name, address], index) => {
     const { hostname } = new URL(address);
     const other = named.slice(0, index).find(([, earlier]) => new URL(earlier).hostname === hostname);
-    if (!other || isLoopback(address)) return [];
+    if (!other || isLoopbackUrl(address)) return [];
     return finding(
       'address-shared',
       `${name} ${address}`,
@@ -86,7 +86,7 @@ export function examineAddresses(addresses: Addresses): Finding[] {
   return [...findings, ...shared];
 }
 
-export function isLoopback(address: string): boolean {
+export function isLoopbackUrl(address: string): boolean {
   const { hostname } = new URL(address);
   return (
     hostname === 'localhost' ||

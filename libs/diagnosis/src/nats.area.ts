@@ -6,7 +6,7 @@ import { natsOptions } from '#messaging/nats.connection.js';
 import { type AdministrationSettings, retentionOf, trailServer } from '#operations/administration.options.js';
 import type { AuditTrail } from '#operations/audit-trail.js';
 import { withNats } from '#operations/operator-nats.js';
-import { isLoopback } from './address.checks.js';
+import { isLoopbackUrl } from './address.checks.js';
 import type { Area } from './finding.js';
 import { examineNats, DOCTOR_NATS_CHECKS, type NatsFacts } from './nats.checks.js';
 
@@ -44,7 +44,7 @@ async function readFacts(settings: AdministrationSettings, trail: AuditTrail): P
   return {
     place: servers.map(({ host }) => host).join(','),
     encrypted: servers.every(({ protocol }) => protocol === 'tls:'),
-    local: servers.every(({ hostname }) => isLoopback(`http://${hostname}`)),
+    local: servers.every(({ hostname }) => isLoopbackUrl(`http://${hostname}`)),
     anonymous: await acceptsAnonymous(natsUrl),
     excessive: await permittedOf(natsUrl, SUBSCRIPTIONS, PUBLICATIONS),
     shared: userOf(trailUrl) === userOf(natsUrl),

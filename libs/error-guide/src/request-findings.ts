@@ -34,11 +34,11 @@ const TEXTS: { readonly [Id in keyof Findings]: (values: Findings[Id]) => string
   reason_repeated: ({ scopes }) => `The owner gave the same reason for several scopes: ${scopes.join(', ')}.`,
 };
 
-export type Finding = {
+export type RequestFinding = {
   readonly [Id in keyof Findings]: { readonly id: Id; readonly values: Findings[Id] };
 }[keyof Findings];
 
 /** Returns plain text, which contains values of the request. */
-export function describeFinding({ id, values }: Finding): string {
-  return (TEXTS[id] as (given: Finding['values']) => string)(values);
+export function describeFinding({ id, values }: RequestFinding): string {
+  return (TEXTS[id] as (given: RequestFinding['values']) => string)(values);
 }

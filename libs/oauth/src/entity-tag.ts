@@ -26,6 +26,6 @@ export function matchesWeakly(header: string, etag: string): boolean {
 }
 
 /** Returns 132 bits of the SHA-256 of a representation, without quotes. */
-export function tagOf(representation: string | Uint8Array): string {
+export function entityTagOf(representation: string | Uint8Array): string {
   return createHash('sha256').update(representation).digest('base64url').slice(0, 22);
 }

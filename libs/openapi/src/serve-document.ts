@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { matchesWeakly, tagOf } from '#oauth/entity-tag.js';
+import { matchesWeakly, entityTagOf } from '#oauth/entity-tag.js';
 import { fixedHeader, json, type OperationDescription, type ResponseDescription } from './operation.js';
 
 const CACHE_CONTROL = 'public, max-age=300';
@@ -20,7 +20,7 @@ export function serveDocument(document: object, addresses: Readonly<Record<strin
     headers: {
       'Content-Type': 'application/json; charset=utf-8',
       'Cache-Control': CACHE_CONTROL,
-      ETag: `"${tagOf(body)}"`,
+      ETag: `"${entityTagOf(body)}"`,
     },
   };
 }

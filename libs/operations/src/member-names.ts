@@ -2,7 +2,7 @@
 const FIELDS: Readonly<Record<string, string>> = { dpop_bound_access_tokens: 'dpopBound' };
 const MEMBERS = new Map(Object.entries(FIELDS).map(([member, field]) => [field, member]));
 
-export function fieldOf(member: string): string {
+export function fieldOfMember(member: string): string {
   const named = Object.hasOwn(FIELDS, member) ? FIELDS[member] : undefined;
   return named ?? member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

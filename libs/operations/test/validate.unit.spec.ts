@@ -1,5 +1,5 @@
 import { describeProblem } from '#error-guide/problems/describe-problem.js';
-import { fieldOf } from '#error-guide/problems/problem-entry.js';
+import { fieldOfProblem } from '#error-guide/problems/problem-entry.js';
 import { AdministrationError } from '#operations/administration.error.js';
 import { checkNewClient } from '#clients/operations/new-client.js';
 import { checkClientChanges } from '#clients/operations/registration-changes.js';
@@ -39,7 +39,7 @@ function problemsOf(work: () => unknown): unknown[] {
     if (error instanceof AdministrationError)
       return error.problems.map((found) => [
         found.id,
-        fieldOf(found),
+        fieldOfProblem(found),
         describeProblem(found, (field) => `--${field}`),
       ]);
     throw error;

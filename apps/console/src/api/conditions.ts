@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { type Expected, refused } from '#operations/administration.error.js';
-import { matchesWeakly, parseEntityTags, tagOf } from '#oauth/entity-tag.js';
+import { matchesWeakly, parseEntityTags, entityTagOf } from '#oauth/entity-tag.js';
 import { problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 
@@ -16,7 +16,7 @@ const MAX_TAGS = 10;
  * without a change of the resource: the number of live grants of a user, for example.
  */
 export function etagOf(version: number, representation: string | Uint8Array): string {
-  return `"${version}-${tagOf(representation)}"`;
+  return `"${version}-${entityTagOf(representation)}"`;
 }
 
 /**

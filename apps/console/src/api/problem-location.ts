@@ -1,6 +1,6 @@
 import type { Problem } from '#platform/validation/problem.js';
 import type { FastifyRequest } from 'fastify';
-import { fieldOf as fieldOfProblem } from '#error-guide/problems/problem-entry.js';
+import { fieldOfProblem } from '#error-guide/problems/problem-entry.js';
 import { memberOf } from '#operations/member-names.js';
 import { wellFormed } from '#oauth/text.js';
 import { queryOf } from '#pages/form.js';

@@ -11,7 +11,7 @@ import type { ApiRequest } from './api.guard.js';
 import type { Condition } from './conditions.js';
 import { duplicateMember, isDeeperThan } from '#platform/json.js';
 import { located, pointerTo } from './problem-location.js';
-import { fieldOf } from '#operations/member-names.js';
+import { fieldOfMember } from '#operations/member-names.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -46,7 +46,7 @@ export const RequestedChange = createParamDecorator(
   (_data: unknown, context: ExecutionContext): ChangeRequest => {
     const { actor, token, body, params, expected = {} } = context.switchToHttp().getRequest<ApiRequest>();
     const { id = '', part = '' } = params as Readonly<Record<string, string>>;
-    const input = Object.entries(body ?? {}).map(([name, value]) => [fieldOf(name), value]);
+    const input = Object.entries(body ?? {}).map(([name, value]) => [fieldOfMember(name), value]);
     return { actor, token, id, part, expected, input: Object.fromEntries(input) as Values };
   },
 );
@@ -68,12 +68,12 @@ export const Query = createParamDecorator((shape: QueryShape, context: Execution
     return flags.includes(name) ? flagParameter(name, text) : text;
   };
   const names = [...new Set(query.keys())];
-  return Object.fromEntries(names.map((name) => [fieldOf(name), valueOf(name)])) as Values;
+  return Object.fromEntries(names.map((name) => [fieldOfMember(name), valueOf(name)])) as Values;
 });
 
 function flagParameter(name: string, text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  const found = problem('type', fieldOf(name), { expected: 'flag' });
+  const found = problem('type', fieldOfMember(name), { expected: 'flag' });
   throw refused('invalid', { ...found, ...located({ parameter: name }) });
 }
 

@@ -5,7 +5,7 @@ import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { queryOf } from '#pages/form.js';
 import { mediaTypesOf, type OperationRules, parametersOf } from './operation-rules.js';
 import { located, pointerTo } from './problem-location.js';
-import { fieldOf } from '#operations/member-names.js';
+import { fieldOfMember } from '#operations/member-names.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -54,7 +54,7 @@ function memberProblems(body: unknown, { input = {} }: OperationRules): Problem[
   return Object.keys(body as object)
     .filter((name) => !Object.hasOwn(properties, name))
     .map((name) => ({
-      ...problem('unknown_field', fieldOf(name)),
+      ...problem('unknown_field', fieldOfMember(name)),
       ...located({ pointer: pointerTo(name) }),
     }));
 }

@@ -2,7 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { FastifyReply } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { AdministrationError } from '#operations/administration.error.js';
-import { tagOf } from '#oauth/entity-tag.js';
+import { entityTagOf } from '#oauth/entity-tag.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { IdempotencyService, REPEATABLE } from '#pages/idempotency.service.js';
@@ -106,7 +106,7 @@ function write(request: ApiRequest, reply: FastifyReply, response: ApiResponse):
   const { status, headers, body, warnings = [] } = response;
   if (warnings.length > 0) addLogContext(request.raw, { warnings });
   const content = contentOf(response);
-  const etag = headers['ETag'] ?? (isRead(request) ? `"${tagOf(content ?? '')}"` : undefined);
+  const etag = headers['ETag'] ?? (isRead(request) ? `"${entityTagOf(content ?? '')}"` : undefined);
   if (isRead(request) && isNotModified(request, etag ?? '')) {
     reply.status(304).header('ETag', etag);
     return undefined;

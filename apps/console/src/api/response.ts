@@ -1,6 +1,6 @@
 import type { Change } from '#operations/audit-trail.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
-import { tagOf } from '#oauth/entity-tag.js';
+import { entityTagOf } from '#oauth/entity-tag.js';
 import { queryOf } from '#pages/form.js';
 import { etagOf } from './conditions.js';
 import { API } from './operation-rules.js';
@@ -64,7 +64,7 @@ export async function created<Result extends object>(
   const warnings = await announced;
   return {
     headers: {
-      ...(resource && { ETag: `"${tagOf(JSON.stringify(resource.body))}"`, ...resource.headers }),
+      ...(resource && { ETag: `"${entityTagOf(JSON.stringify(resource.body))}"`, ...resource.headers }),
       Location: `${API}/${pathOf(made)}`,
     },
     body: { ...made, ...(resource?.body as object | undefined) },

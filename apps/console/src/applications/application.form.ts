@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AdministrationError } from '#operations/administration.error.js';
 import { describeProblem } from '#error-guide/problems/describe-problem.js';
-import { fieldOf } from '#error-guide/problems/problem-entry.js';
+import { fieldOfProblem } from '#error-guide/problems/problem-entry.js';
 import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
 import { CLIENT_FLAGS, type ClientFlag, mapFlags } from '#clients/client-flags.js';
 import { containsPrivateKey } from '#clients/registration/keys.js';
@@ -72,7 +72,7 @@ export const NO_PROBLEMS: Problems = new Map();
 export function problemsOf({ problems }: AdministrationError): Problems {
   const byField = new Map<string, string[]>();
   for (const problem of problems) {
-    const field = fieldOf(problem) ?? '';
+    const field = fieldOfProblem(problem) ?? '';
     const known = Object.hasOwn(LABELS, field) ? field : '';
     byField.set(known, [...(byField.get(known) ?? []), describeProblem(problem, labelOf)]);
   }

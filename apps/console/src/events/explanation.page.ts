@@ -1,7 +1,7 @@
 import { changesText } from '#audit/operations/changed-fields.js';
 import type { AuditEvent } from '#audit/event.js';
 import { type Difference, valueText } from '#audit/operations/explain/comparison.js';
-import { fieldOf } from '#audit/operations/explain/explanation.js';
+import { firstValueOf } from '#audit/operations/explain/explanation.js';
 import type { ExplainedRequest } from '#audit/operations/explain/explain.service.js';
 import { html, type Html } from '#ui/html.js';
 import { clientLink, type EventNames, grantLink, textOf, userLink } from '../audit/event-text.js';
@@ -24,7 +24,7 @@ export function explanationPage(
 ): Page {
   const { event, others, clientId, userId, grantId, title, meaning, comparison, remedies } = explanation;
   const events = [event, ...others];
-  const request = fieldOf(events, (from) => from.request);
+  const request = firstValueOf(events, (from) => from.request);
   return eventsPage(
     question,
     html`<section>
@@ -39,16 +39,16 @@ export function explanationPage(
       }
       ${facts([
         ['Failed check', event.check !== undefined && html`<code>${event.check}</code>`],
-        ['Response', [fieldOf(events, (from) => from.status), event.error].filter(Boolean).join(' ')],
-        ['Description', fieldOf(events, (from) => from.description)],
+        ['Response', [firstValueOf(events, (from) => from.status), event.error].filter(Boolean).join(' ')],
+        ['Description', firstValueOf(events, (from) => from.description)],
         ['Application', clientId !== null && clientLink(clientId, names)],
         ['User', userId !== null && userLink(userId, names)],
         ['Time', moment(event.time)],
         ['Request', request && html`<code>${request.method} ${request.path}</code>`],
         ['Service', events.map(({ service }) => service).join(', ')],
         ['Grant', grantId !== null && grantLink(grantId)],
-        ['Address', fieldOf(events, (from) => from.address)],
-        ['User agent', fieldOf(events, (from) => from.user_agent)],
+        ['Address', firstValueOf(events, (from) => from.address)],
+        ['User agent', firstValueOf(events, (from) => from.user_agent)],
       ])}
       ${
         comparison.values.length > 0 &&

@@ -5,7 +5,7 @@ import type { ClientView } from '#clients/operations/client.description.js';
 import type { ClientChanges, NewClientInput } from '#clients/operations/client.dto.js';
 import type { UpdatedClient } from '#clients/operations/client.service.js';
 import type { Change } from '#operations/audit-trail.js';
-import { choice, fieldOf, withNone } from '../command-line/flags.js';
+import { choice, fieldOfOption, withNone } from '../command-line/flags.js';
 import { actor, confirmedChange, printChange } from '../command-line/change.js';
 import { collect, collectScopes, OperatorCommand } from '../command-line/operator-command.js';
 import { asText, type JsonOption, printFields, printLine, printResult } from '../command-line/output.js';
@@ -376,7 +376,7 @@ async function inputOf({
   const { backchannelLogoutUri, clientUri, policyUri, jwksUri } = options;
   return {
     ...(isPublic && { type: 'public' }),
-    ...Object.fromEntries(Object.entries(options).map(([option, value]) => [fieldOf(option), value])),
+    ...Object.fromEntries(Object.entries(options).map(([option, value]) => [fieldOfOption(option), value])),
     ...withNone({ backchannelLogoutUri, clientUri, policyUri, jwksUri }),
     ...(await readGivenFiles({ logo, jwks, addKey })),
   };

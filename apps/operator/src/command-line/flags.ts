@@ -29,7 +29,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the field that an option sets. @param option camel-case name, as commander gives it */
-export function fieldOf(option: string): string {
+export function fieldOfOption(option: string): string {
   const flag = `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   return Object.entries(FLAGS).find(([, known]) => known === flag)?.[0] ?? option;
 }

@@ -7,7 +7,7 @@ import { minuteOf, printFields, printLine, printTable } from '../command-line/ou
 import { commandLine } from '../command-line/shell.js';
 import { styled } from '../command-line/table.js';
 import { type Comparison, type Difference, marked, valueText } from '#audit/operations/explain/comparison.js';
-import { fieldOf } from '#audit/operations/explain/explanation.js';
+import { firstValueOf } from '#audit/operations/explain/explanation.js';
 import type { ClientSummary } from '#audit/operations/explain/client-history.service.js';
 import type { ExplainedRequest } from '#audit/operations/explain/explain.service.js';
 import type { Remedy } from '#audit/operations/explain/remedies.js';
@@ -24,7 +24,10 @@ export function printExplanation({ explanation, around, uses, deliveries }: Expl
     explanation;
   const { error, check } = event;
   const events = [event, ...others];
-  const [request, status] = [fieldOf(events, (from) => from.request), fieldOf(events, (from) => from.status)];
+  const [request, status] = [
+    firstValueOf(events, (from) => from.request),
+    firstValueOf(events, (from) => from.status),
+  ];
   fields({
     Reference: reference,
     Time: event.time,
@@ -32,13 +35,13 @@ export function printExplanation({ explanation, around, uses, deliveries }: Expl
     Service: events.map(({ service }) => service).join(', '),
     Event: event.type,
     Answer: [status, error].filter((part) => part !== undefined).join(' ') || null,
-    Description: fieldOf(events, (from) => from.description) ?? null,
+    Description: firstValueOf(events, (from) => from.description) ?? null,
     'Failed check': check ?? null,
     Client: clientId,
     User: userId === null ? null : String(userId),
     Grant: grantId,
-    Address: fieldOf(events, (from) => from.address) ?? null,
-    'User agent': fieldOf(events, (from) => from.user_agent) ?? null,
+    Address: firstValueOf(events, (from) => from.address) ?? null,
+    'User agent': firstValueOf(events, (from) => from.user_agent) ?? null,
     Operator: event.operator ?? null,
   });
   if (title === null) printLine('\nThis request was not refused.');

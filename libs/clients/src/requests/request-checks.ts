@@ -1,4 +1,4 @@
-import type { Finding } from '#error-guide/request-findings.js';
+import type { RequestFinding } from '#error-guide/request-findings.js';
 
 export interface ReviewedRegistration {
   readonly name: string;
@@ -53,7 +53,7 @@ export function findingsOf(
   registration: ReviewedRegistration,
   product: string,
   others: readonly { readonly clientId: string; readonly name: string }[],
-): Finding[] {
+): RequestFinding[] {
   const { name, clientUri, policyUri, redirectUris, hasLogo, scopes, reasons } = registration;
   const website = clientUri === null ? null : hostOf(clientUri);
   const isElsewhere = (host: string | null): host is string =>

@@ -28,7 +28,7 @@ export function describeBy(
 ): string {
   const { text } = entryOf(entries, problem);
   const place = problem.line === undefined ? '' : `line ${problem.line}: `;
-  return place + text({ field: nameOf(fieldOf(problem) ?? ''), values: problem.values, nameOf });
+  return place + text({ field: nameOf(fieldOfProblem(problem) ?? ''), values: problem.values, nameOf });
 }
 
 export function entryOf(
@@ -40,6 +40,6 @@ export function entryOf(
 }
 
 /** Returns undefined if the problem is about no single field. */
-export function fieldOf({ path }: Problem): string | undefined {
+export function fieldOfProblem({ path }: Problem): string | undefined {
   return path.findLast((part) => typeof part === 'string');
 }

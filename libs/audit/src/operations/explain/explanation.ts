@@ -23,11 +23,11 @@ export interface Explanation {
 const VAGUE: ReadonlySet<unknown> = new Set(['access_token_inactive']);
 
 export function clientIdOf(events: readonly AuditEvent[], owner: GrantOwner | null): string | null {
-  return fieldOf(events, ({ client_id: id }) => id) ?? owner?.clientId ?? null;
+  return firstValueOf(events, ({ client_id: id }) => id) ?? owner?.clientId ?? null;
 }
 
 /** Returns the first value of a field, because an API and the token app record different fields of a request. */
-export function fieldOf<Value>(
+export function firstValueOf<Value>(
   events: readonly AuditEvent[],
   field: (event: AuditEvent) => Value | undefined,
 ): Value | undefined {
@@ -43,8 +43,8 @@ export function explanationOf(
   const [event = events[0], ...others] = [...events].sort((a, b) => vagueness(a) - vagueness(b));
   const entry = isRefusal(event) ? (guideEntry(event.check, event.error) ?? unknownRefusal(event)) : null;
   const clientId = clientIdOf(events, owner);
-  const grantId = fieldOf(events, ({ grant_id: id }) => id) ?? null;
-  const userId = fieldOf(events, ({ user_id: id }) => id) ?? owner?.userId ?? null;
+  const grantId = firstValueOf(events, ({ grant_id: id }) => id) ?? null;
+  const userId = firstValueOf(events, ({ user_id: id }) => id) ?? owner?.userId ?? null;
   return {
     reference,
     event,

@@ -19,7 +19,7 @@ import {
   NEWEST,
   PageOfEvents,
   type Start,
-  type StoredEvent,
+  type StoredAuditEvent,
   type Unit,
 } from './page-of-events.js';
 
@@ -106,10 +106,10 @@ export class AuditIndex {
   private async recent(
     reader: AuditReader,
     mayMatch: (data: Buffer, subject: string) => boolean,
-  ): Promise<{ readonly recent: readonly StoredEvent[]; readonly isBehind: boolean }> {
+  ): Promise<{ readonly recent: readonly StoredAuditEvent[]; readonly isBehind: boolean }> {
     const streams = await reader.streams();
     const positions = await this.index.positions(streams);
-    const recent: StoredEvent[] = [];
+    const recent: StoredAuditEvent[] = [];
     const seen = new RecentIds();
     const isBehind = await readTails(reader, streams, positions, (data, subject, storedAt) => {
       if (!mayMatch(data, subject)) return;

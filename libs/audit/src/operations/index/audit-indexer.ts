@@ -6,7 +6,7 @@ import { AuditIndexStore, type IndexBatch } from '../../index/audit-index.store.
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { refusedOf } from './refused-requests.js';
 import { AuditTrail } from '#operations/audit-trail.js';
-import { countsOf, linesOf, startOf, type StoredEvent, timeOf } from './page-of-events.js';
+import { countsOf, linesOf, startOf, type StoredAuditEvent, timeOf } from './page-of-events.js';
 
 /** Fewer events per chunk would make the index larger. More events would make each search slower. */
 const CHUNK_EVENTS = 1_000;
@@ -132,8 +132,11 @@ function batchOf(chunks: readonly (readonly StoredMessage[])[]): IndexBatch {
   };
 }
 
-function eventsOf(messages: readonly StoredMessage[]): StoredEvent[] {
+function eventsOf(messages: readonly StoredMessage[]): StoredAuditEvent[] {
   return messages.flatMap(({ data, subject, storedAt }) =>
-    parseEvents(Buffer.from(data).toString(), subject).map((event): StoredEvent => ({ event, storedAt })),
+    parseEvents(Buffer.from(data).toString(), subject).map((event): StoredAuditEvent => ({
+      event,
+      storedAt,
+    })),
   );
 }

@@ -4,7 +4,7 @@ import type { NewCount } from '../../index/audit-index.store.js';
 import { type AuditFilter, matcher } from '../../filter.js';
 import { parseEvents, RecentIds } from '../../read-events.js';
 
-export interface StoredEvent {
+export interface StoredAuditEvent {
   readonly event: AuditEvent;
   readonly storedAt: number;
 }
@@ -33,14 +33,14 @@ export function nextStart(unit: Unit, start: number): number {
 }
 
 /** Clamps the time of an event to the range from 1970 to its storage. A later time comes from a wrong clock. */
-export function timeOf({ event, storedAt }: StoredEvent): number {
+export function timeOf({ event, storedAt }: StoredAuditEvent): number {
   return Math.max(0, Math.min(Date.parse(event.time), storedAt));
 }
 
 /**
  * Counts the events of clients, and refusals that name only a grant. Drops untrusted values that PostgreSQL rejects.
  */
-export function countsOf(events: readonly StoredEvent[], unit: Unit): NewCount[] {
+export function countsOf(events: readonly StoredAuditEvent[], unit: Unit): NewCount[] {
   const counts = new Map<string, NewCount>();
   for (const stored of events) {
     if (!TYPE.test(stored.event.type)) continue;
@@ -126,7 +126,7 @@ export class PageOfEvents {
   private readonly types: ReadonlySet<string> | null;
   private readonly needles: readonly string[];
   private readonly seen = new RecentIds();
-  private matching: StoredEvent[] = [];
+  private matching: StoredAuditEvent[] = [];
 
   constructor(
     filter: AuditFilter,
@@ -174,7 +174,10 @@ export class PageOfEvents {
   }
 
   /** Returns the complete part of the events in reading order, and the number of those before the start. */
-  private known(bound: number | null): { readonly known: readonly StoredEvent[]; readonly first: number } {
+  private known(bound: number | null): {
+    readonly known: readonly StoredAuditEvent[];
+    readonly first: number;
+  } {
     const { isForward, storedAt, skip } = this.start;
     const limit = bound === null ? Infinity : this.distance(bound);
     const known = this.inOrder().filter((event) => this.distance(event.storedAt) < limit);
@@ -196,7 +199,7 @@ export class PageOfEvents {
     return this.start.isForward ? this.start.storedAt - storedAt : storedAt - this.start.storedAt;
   }
 
-  private inOrder(): StoredEvent[] {
+  private inOrder(): StoredAuditEvent[] {
     const newest = this.matching.toSorted(
       (a, b) =>
         b.storedAt - a.storedAt ||

@@ -2,7 +2,7 @@ import { isClientId } from '#oauth/oauth-client.js';
 import { wellFormed } from '#oauth/text.js';
 import type { AuditEvent, AuditType } from '../../event.js';
 import type { NewRefusedRequest } from '../../index/refused-request.store.js';
-import { causeOf, grantOf, type StoredEvent, timeOf } from './page-of-events.js';
+import { causeOf, grantOf, type StoredAuditEvent, timeOf } from './page-of-events.js';
 
 /** Other refusals are about a user or a delivery. */
 const TYPES: ReadonlySet<AuditType> = new Set([
@@ -37,7 +37,7 @@ const OTHER_CLIENT = 'other_client';
 const MAX_TEXT = 500;
 
 /** Returns the refused requests of clients, with the values that owners may read. */
-export function refusedOf(events: readonly StoredEvent[]): NewRefusedRequest[] {
+export function refusedOf(events: readonly StoredAuditEvent[]): NewRefusedRequest[] {
   return events.flatMap((stored): NewRefusedRequest[] => {
     const { event } = stored;
     const { check, error, reference } = causeOf(event);

@@ -4,7 +4,7 @@ import { isClientId, isDocumentUrl } from '#oauth/oauth-client.js';
 import type { RequestableEvent } from '#events/event-type.js';
 import { IsEventList } from '#events/operations/stream.dto.js';
 import { IsReceiverUrl } from '#events/receiver.rules.js';
-import { fieldOf } from '#operations/member-names.js';
+import { fieldOfMember } from '#operations/member-names.js';
 import { type Problem, problem, reports } from '#platform/validation/problem.js';
 import { MayBeAbsent, ObjectRule, Rule, Satisfies, validate } from '#platform/validation/validate.js';
 import type { ClientLogo } from '../../client.js';
@@ -113,7 +113,7 @@ export async function readEntry(
   const fields = {
     // A file states the type of each client.
     type: '',
-    ...Object.fromEntries(known.map(([name, member]) => [fieldOf(name), member])),
+    ...Object.fromEntries(known.map(([name, member]) => [fieldOfMember(name), member])),
     ...(types !== undefined && grantsOf(types)),
     clientId,
   };

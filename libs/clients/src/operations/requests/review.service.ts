@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import { changesBetween } from '#audit/changes.js';
 import type { AuditRecord, FieldChange } from '#audit/event.js';
-import type { Finding } from '#error-guide/request-findings.js';
+import type { RequestFinding } from '#error-guide/request-findings.js';
 import { type AdministrationError, refused } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
@@ -64,7 +64,7 @@ export interface ReviewedRequest {
   readonly current: Readonly<Record<string, unknown>>;
   /** Difference that the approval would make. */
   readonly changes: Readonly<Record<string, FieldChange>>;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly RequestFinding[];
 }
 
 /** Reviews of operators. Of two concurrent decisions, one gets a conflict. */
