@@ -63,7 +63,11 @@ describe('docker-compose.yml', () => {
         name,
         name === 'operator' ? '${OPERATOR_NAME:-}' : undefined,
       ]);
-    expect(service('operator').environment).toMatchObject(service('token').environment ?? {});
+    const mail = new Set(['DEVELOPERS_URL', 'SMTP_URL', 'MAIL_FROM', 'OPERATOR_MAIL']);
+    const ofToken = Object.entries(service('token').environment ?? {});
+    expect(service('operator').environment).toMatchObject(
+      Object.fromEntries(ofToken.filter(([name]) => !mail.has(name))),
+    );
   });
 
   it('publishes only the ports of the ingresses, and only on the loopback interface', () => {
