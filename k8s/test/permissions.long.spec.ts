@@ -297,7 +297,7 @@ describe('a development installation', () => {
       token: eventsOf('token', 'token.reuse_detected', 'token_key', 'user', ...MANY),
       resource: eventsOf('resource', ...AUDIT_KINDS.refusals.types),
       operator: byOperator,
-      developers: eventsOf('developers', ...AUDIT_KINDS.trail.types),
+      developers: eventsOf('developers', 'client', 'client_member', 'client_request', 'client_secret'),
       // The console performs the operator's actions, and also rejects requests.
       console: [...byOperator, ...eventsOf('operator', 'request')],
     };

@@ -485,6 +485,15 @@ describe('the refused requests of an application', () => {
     expect(JSON.stringify(rows)).not.toMatch(/77|192\.0\.2|AGENT|TRACE|COOKIE|sc_bbbb/);
   });
 
+  it('are never from a service that serves no application', async () => {
+    for (const service of ['developers', 'operator'] as const)
+      await store(service, [
+        { ...REFUSED, type: 'token.reuse_detected', description: 'Pay at evil.example' },
+      ]);
+    await indexer.indexNew();
+    expect(await stored()).toEqual([]);
+  });
+
   it('include calls of an API, which name only the grant', async () => {
     const user = `(SELECT min(id) FROM users)`;
     await sql(

@@ -1,6 +1,6 @@
 import { isClientId } from '#oauth/oauth-client.js';
 import { wellFormed } from '#oauth/text.js';
-import type { AuditEvent, AuditType } from '../../event.js';
+import type { AuditedApp, AuditEvent, AuditType } from '../../event.js';
 import type { NewRefusedRequest } from '../../index/refused-request.store.js';
 import { causeOf, grantOf, type StoredAuditEvent, timeOf } from './page-of-events.js';
 
@@ -12,6 +12,9 @@ const TYPES: ReadonlySet<AuditType> = new Set([
   'grant.revoked',
   'consent.denied',
 ]);
+
+/** Services that applications call. A stolen password of another process must not write into pages of owners. */
+const SERVICES: ReadonlySet<AuditedApp> = new Set(['authorize', 'token', 'resource']);
 
 /** Values that the application sent or registered. Everything else stays in the trail, such as users and traces. */
 const VALUES = [
@@ -44,7 +47,8 @@ export function refusedOf(events: readonly StoredAuditEvent[]): NewRefusedReques
     const clientId = isClientId(event.client_id ?? '') ? (event.client_id ?? null) : null;
     const grantId = grantOf(event);
     const cause = check || error;
-    if (!TYPES.has(event.type) || cause === '' || (clientId === null && grantId === null)) return [];
+    if (!TYPES.has(event.type) || !SERVICES.has(event.service)) return [];
+    if (cause === '' || (clientId === null && grantId === null)) return [];
     const { request } = event;
     return [
       {
