@@ -94,9 +94,12 @@ function pathOf({ kind, clientId, about }: Mail): string {
   return `/applications/${encodeURIComponent(clientId ?? '')}`;
 }
 
+/** Addresses with other characters than these can contain a URL, also verified ones. */
+const PLAIN_ADDRESS = /^[\w.+-]+@[\w.-]+$/;
+
 function inviterOf({ inviter, inviterEmail }: MailValues): string {
   const name = `“${shownName(inviter ?? '')}”`;
-  return inviterEmail === null ? name : `${name} (${inviterEmail})`;
+  return PLAIN_ADDRESS.test(inviterEmail ?? '') ? `${name} (${inviterEmail})` : name;
 }
 
 function ageOf(ms: number): string {

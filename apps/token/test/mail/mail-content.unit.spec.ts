@@ -66,3 +66,12 @@ describe('a name in a mail', () => {
     expect(shownName(name)).toBe(shown);
   });
 });
+
+it.each([
+  ['ada.lovelace+dev@mail.example.com', true],
+  ['www.evil.example/login?id=1@mail.example', false],
+  ['"https://evil.example/ "@mail.example', false],
+])('a mail shows the address %s of the inviter: %s', (inviterEmail, isShown) => {
+  const { text } = content.toUser(mail('invitation'), { ...VALUES, inviterEmail });
+  expect(text.includes(inviterEmail)).toBe(isShown);
+});
