@@ -1,4 +1,4 @@
-import { Body, Controller, Get, type HttpRedirectResponse, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, type HttpRedirectResponse, Param, ParseUUIDPipe, Post } from '@nestjs/common';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { ClientMemberService } from '#clients/operations/owners/client-member.service.js';
 import { refused } from '#operations/administration.error.js';
@@ -48,7 +48,7 @@ export class TeamController {
   async revokeInvitation(
     @CurrentViewer() { actor }: Viewer,
     @Param('id') id: string,
-    @Param('invitation') invitation: string,
+    @Param('invitation', new ParseUUIDPipe()) invitation: string,
   ): Promise<HttpRedirectResponse> {
     await this.members.revokeInvitation(actor, id, invitation);
     return seeOther(noted(pathOf(id, 'team'), 'changed'));

@@ -5,6 +5,7 @@ let portal: DevelopersApp;
 beforeAll(async () => {
   portal = await startDevelopersApp();
 });
+beforeEach(() => portal.resetRateLimits());
 afterAll(() => portal.close());
 
 /** @returns path of the link */
@@ -39,6 +40,22 @@ describe('an invitation', () => {
     expect((await grace.browser.get(`/applications/${id}`)).status).toBe(200);
     expect((await accept(eve.browser, link)).status).toBe(404);
     expect((await eve.browser.get(`/applications/${id}`)).status).toBe(404);
+  });
+
+  it('is refused for an address that mail programs read in different ways', async () => {
+    const { browser } = await portal.developer();
+    const id = await portal.application(browser);
+    const path = `/applications/${id}/invitations`;
+    for (const email of [
+      '"a b"@example.com',
+      '"a@b"@example.com',
+      'a\u3000b@example.com',
+      '"a"@example.com',
+    ]) {
+      const { status } = await portal.postForm(browser, path, { kind: 'owner', email });
+      expect([email, status]).toEqual([email, 400]);
+    }
+    expect((await portal.postForm(browser, `${path}/malformed-id/revoke`)).status).toBe(400);
   });
 
   it('makes a tester, who does not see the application', async () => {

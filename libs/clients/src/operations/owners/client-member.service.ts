@@ -25,6 +25,9 @@ import { identifyClient, unknownClient } from '../client-lookup.js';
 import { isPrivilegedClient } from '../privileged-client.js';
 import { unlessRefused } from './refused-step.js';
 
+/** Rejects quoted local parts (RFC 5321 4.1.2) and spaces, which mail programs read in different ways. */
+const isUnquotedAddress = (text: string): boolean => isEmailAddress(text) && !/["\s]/u.test(text);
+
 const MEMBER_KINDS = ['owner', 'tester'] as const satisfies readonly MemberKind[];
 
 export class MemberInvitationDto {
@@ -33,7 +36,7 @@ export class MemberInvitationDto {
   kind: MemberKind = 'tester';
 
   /** Receives the link by mail. Null returns the link. */
-  @Satisfies(isEmailAddress, reports('email_invalid'))
+  @Satisfies(isUnquotedAddress, reports('email_invalid'))
   @IsString()
   @IsOptional()
   email: string | null = null;
