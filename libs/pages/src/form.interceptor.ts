@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import {
   type CallHandler,
   type ExecutionContext,
+  HttpStatus,
   Injectable,
   type NestInterceptor,
   SetMetadata,
@@ -14,11 +15,15 @@ import { Form, FORM_ID } from './form.js';
 import type { PageRequest } from './account.js';
 import { IdempotencyService, REPEATABLE } from './idempotency.service.js';
 import { isPage } from './page.responder.js';
+import { RateLimits } from './rate-limit.js';
 import { KeptFormsService } from './kept-forms.service.js';
 import { LoginTooOldError } from './recent-logins.js';
 import { BrowserCookie } from './cookies.js';
 
 const CREATES = Symbol('creates a record');
+
+/** Characters of a page that shows a form again with a logo. */
+const MAX_STORED = 256 * 1024;
 
 /** Milliseconds for which the second request of a double click waits for the first. */
 const WAIT_MS = 15_000;
@@ -39,11 +44,13 @@ export class FormInterceptor implements NestInterceptor {
     private readonly idempotency: IdempotencyService,
     private readonly keptForms: KeptFormsService,
     private readonly browsers: BrowserCookie,
+    private readonly limits: RateLimits,
     private readonly reflector: Reflector,
   ) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const { url, headers, body, account } = context.switchToHttp().getRequest<PageRequest>();
+    const sent = context.switchToHttp().getRequest<PageRequest>();
+    const { url, headers, body, account } = sent;
     if (!(body instanceof Form)) return next.handle();
     const [owner, id] = [this.browsers.read(headers.cookie) ?? '', body.text(FORM_ID)];
     if (id === '') throw new RefusedRequestError(400, 'the form is incomplete: open its page again');
@@ -52,15 +59,25 @@ export class FormInterceptor implements NestInterceptor {
     // A page that the browser shows again, after Back, has the same id, but the user may change its fields.
     const key = `${id} ${hash('sha256', content)}`;
     const creates = this.reflector.get<boolean | undefined>(CREATES, context.getHandler()) ?? false;
-    const execute = async (): Promise<string> =>
-      JSON.stringify((await lastValueFrom<unknown>(next.handle())) ?? null);
     const lifetime = creates ? REPEATABLE : LIFETIME;
+    let showsForm = false;
+    const execute = async (): Promise<string> => {
+      const result = await lastValueFrom<unknown>(next.handle());
+      showsForm = isPage(result) && result.status !== HttpStatus.CREATED;
+      return JSON.stringify(result ?? null);
+    };
+    // Such a page repeats the input, so that its user could fill Redis.
+    const lifetimeOf = async ({ length }: string): Promise<number> => {
+      if (!showsForm) return lifetime;
+      return length <= MAX_STORED && (await this.limits.hasRoom('allPages', sent)) ? LIFETIME : 0;
+    };
     const request = {
       owner,
       key,
       content,
       creates,
       lifetime,
+      lifetimeOf,
       isStored: account !== undefined,
       waitMs: WAIT_MS,
     };

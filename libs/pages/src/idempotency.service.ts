@@ -45,6 +45,8 @@ export interface IdempotentRequest {
   readonly creates: boolean;
   /** Seconds for which a repeated request gets the same response. */
   readonly lifetime: number;
+  /** Seconds for which the response is stored, by default `lifetime`. With 0, a repeated request gets 409. */
+  readonly lifetimeOf?: (text: string) => Promise<number>;
   /** If false, the request gets the response of an earlier request, but is not stored itself. */
   readonly isStored: boolean;
   /** Maximum time in milliseconds to wait for the first request. */
@@ -88,7 +90,7 @@ export class IdempotencyService {
    * @throws DependencyUnavailableError if Redis does not respond; then nothing was executed
    */
   async once(request: IdempotentRequest, execute: () => Promise<string>): Promise<Answer> {
-    const { owner, key, creates, lifetime, isStored } = request;
+    const { owner, key, creates, lifetime, lifetimeOf = async () => lifetime, isStored } = request;
     const name = `${this.options.app}:idempotency:${this.mac('name', `${owner} ${key}`)}`;
     const own: Stored = { startedAt: this.clock(), content: this.mac('content', request.content) };
     const values = { record: JSON.stringify(own), ttl: lifetime };
@@ -105,8 +107,8 @@ export class IdempotencyService {
       const answer = await execute();
       const finished: Stored = { ...own, answer: encrypt(answer, this.encryptionKey(request)) };
       // The change was made. If storing the record fails, the response is still sent, and a retry gets 409.
-      await withRedisErrors(this.redis.set(name, JSON.stringify(finished), 'EX', lifetime, 'XX')).catch(
-        (error: unknown) => this.logger.error(error),
+      await this.store(name, finished, await lifetimeOf(answer)).catch((error: unknown) =>
+        this.logger.error(error),
       );
       return { text: answer, executedAt: null };
     } catch (error) {
@@ -115,6 +117,11 @@ export class IdempotencyService {
       if (mayRepeat) await this.redis.del(name).catch((failure: unknown) => this.logger.error(failure));
       throw error;
     }
+  }
+
+  private async store(name: string, finished: Stored, lifetime: number): Promise<void> {
+    if (lifetime > 0)
+      await withRedisErrors(this.redis.set(name, JSON.stringify(finished), 'EX', lifetime, 'XX'));
   }
 
   /** Waits for the first request. @returns null if it failed; its unfinished record after `waitMs` */

@@ -3,7 +3,6 @@ import { createParamDecorator, type ExecutionContext, Inject, Injectable, SetMet
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply } from 'fastify';
 import { decrypt, encrypt, type EncryptionKey } from '#platform/encryption.js';
-import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { type RedisClient, withRedisErrors } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
@@ -82,7 +81,7 @@ export class KeptFormsService {
       return new LoginRequiredError(from, reason);
     const reply = context.switchToHttp().getResponse<FastifyReply>();
     await this.limits.take('forms', request, reply);
-    if (!(await this.hasRoom(request, reply))) return new LoginRequiredError(from, reason);
+    if (!(await this.limits.hasRoom('allForms', request))) return new LoginRequiredError(from, reason);
     const id = await this.keep(browser, {
       page: from,
       path: withoutQuery(url),
@@ -103,16 +102,6 @@ export class KeptFormsService {
       for (const [name, content] of kept?.files ?? [])
         if (!body.files.has(name)) body.files.set(name, content);
     }
-  }
-
-  private hasRoom(request: PageRequest, reply: FastifyReply): Promise<boolean> {
-    return this.limits.take('allForms', request, reply, '').then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof RefusedRequestError) return false;
-        throw error;
-      },
-    );
   }
 
   private async keep(browser: string, form: KeptForm): Promise<string> {

@@ -25,6 +25,8 @@ const LIMITS = {
   forms: perMinute(20),
   /** Forms that are kept in total, for as long as each is kept: at most some 35 MB of Redis. */
   allForms: { max: 100, windowS: 60 * 60 },
+  /** Pages that show a form again and are stored for a repeated form, in total: at most some 70 MB of Redis. */
+  allPages: { max: 100, windowS: 5 * 60 },
   /** Requests to this service for a user, per session. */
   steps: perMinute(20),
   /** Starts and ends of logins, per `addressNetwork`. */
@@ -60,11 +62,8 @@ export class RateLimits {
     reply: FastifyReply,
     key = addressNetwork(request.ip),
   ): Promise<void> {
-    const mac = createHmac('sha256', this.options.login.clientSecret).update(`rate limit ${kind}:${key}`);
-    request.rateLimitKey = `${kind}:${mac.digest('base64url')}`;
-    this.count ??= request.server.createRateLimit();
     const { max, windowS } = LIMITS[kind];
-    const counted = await withRedisErrors(this.count(request));
+    const counted = await this.counted(kind, request, key);
     if (counted.isAllowed) return;
     const { remaining, ttlInSeconds, isExceeded } = counted;
     reply.header('RateLimit-Policy', `"${kind}";q=${max};w=${windowS}`);
@@ -74,5 +73,17 @@ export class RateLimits {
       headers: { 'Retry-After': String(ttlInSeconds) },
       detail: { check: 'rate_limited' },
     });
+  }
+  /** Counts what Redis stores. @returns false if nothing more may be stored */
+  async hasRoom(kind: 'allForms' | 'allPages', request: Limited): Promise<boolean> {
+    const counted = await this.counted(kind, request, '');
+    return counted.isAllowed || !counted.isExceeded;
+  }
+
+  private counted(kind: keyof typeof LIMITS, request: Limited, key: string) {
+    const mac = createHmac('sha256', this.options.login.clientSecret).update(`rate limit ${kind}:${key}`);
+    request.rateLimitKey = `${kind}:${mac.digest('base64url')}`;
+    this.count ??= request.server.createRateLimit();
+    return withRedisErrors(this.count(request));
   }
 }

@@ -45,6 +45,29 @@ describe('a request', () => {
     for (const field of Object.keys(bad)) expect(refused.text).toContain(`id="${field}-problem"`);
   });
 
+  it('that is shown again is stored for five minutes, and only 100 such pages', async () => {
+    const { redis } = portal.fixture;
+    const { browser } = await portal.developer();
+    await redis.del('none', ...(await redis.keys('developers:idempotency:*')));
+    await portal.resetRateLimits();
+    const send = (purpose: string) =>
+      portal.postForm(browser, '/requests', { ...REQUEST, name: '', purpose, action: 'submit' });
+    const stored = async () => {
+      const names = await redis.keys('developers:idempotency:*');
+      const sizes = await Promise.all(names.map((name) => redis.strlen(name)));
+      return names.filter((_, at) => (sizes[at] ?? 0) > 1_000);
+    };
+    expect((await send('one')).status).toBe(400);
+    const [name = '', ...others] = await stored();
+    expect(others).toEqual([]);
+    expect(await redis.ttl(name)).toBeLessThanOrEqual(300);
+    const [counter = ''] = await redis.keys('developers:rate:allPages:*');
+    await redis.set(counter, 100, 'EX', 300);
+    expect((await send('two')).status).toBe(400);
+    expect(await stored()).toEqual([name]);
+    await portal.resetRateLimits();
+  });
+
   it('makes the portal fetch nothing from the addresses in it', async () => {
     const connections: unknown[] = [];
     const server = createServer().on('connection', (socket) => connections.push(socket.destroy()));
