@@ -221,6 +221,19 @@ describe('the flow', () => {
     expect((await post(app, '', { scope: 'profile:read' })).status).toBe(409);
   });
 
+  it('keeps no long scope or address, so that its user cannot fill Redis', async () => {
+    const app = await application();
+    const long = 'x'.repeat(20_000);
+    await post(app, '', { scope: long, redirect_uri: REDIRECT_URI });
+    const url = await allowed(app, await started(app));
+    url.searchParams.delete('code');
+    url.searchParams.set('error', long);
+    await post(app, 'return', { address: url.href });
+    expect(await page(app)).toContain('This is not a complete address');
+    await post(app, '', { scope: long, redirect_uri: REDIRECT_URI });
+    expect(await page(app)).not.toContain('x'.repeat(2_000));
+  });
+
   it('belongs to its session', async () => {
     const app = await application();
     await returned(app);

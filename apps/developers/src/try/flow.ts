@@ -61,10 +61,14 @@ export function isTriable(client: OwnedClient): boolean {
 
 const isOpenId = (scope: string): boolean => scopeTokens(scope).includes('openid');
 
+/** Limits in characters of what Redis stores of the input. */
+const MAX_SCOPE = 1_000;
+const MAX_ADDRESS = 8_000;
+
 export function newFlow(redirectUri: string, scope: string): Flow {
   const random = () => randomBytes(32).toString('base64url');
   const nonce = isOpenId(scope) ? random() : null;
-  return { redirectUri, scope, state: random(), nonce, verifier: random() };
+  return { redirectUri, scope: scope.slice(0, MAX_SCOPE), state: random(), nonce, verifier: random() };
 }
 
 export function authorizationUrl({ AUTH_URL }: Origins, clientId: string, flow: Flow): URL {
@@ -85,7 +89,7 @@ export function authorizationUrl({ AUTH_URL }: Origins, clientId: string, flow: 
 /** Checks the address to which the browser returned, as an application must (RFC 6749 10.12, RFC 9207 2.4). */
 export function returnedAddress(flow: Flow, issuer: string, address: string): ReturnedAddress {
   const failed = (problem: AddressProblem) => ({ code: null, problem, finding: null });
-  const [url, expected] = [urlOf(address), urlOf(flow.redirectUri)];
+  const [url, expected] = [address.length > MAX_ADDRESS ? null : urlOf(address), urlOf(flow.redirectUri)];
   if (url === null || expected === null) return failed('address');
   // A loopback address may have any port (RFC 8252 7.3).
   const isSame = (['protocol', 'hostname', 'pathname'] as const).every(
