@@ -2,7 +2,7 @@ import { CSRF_FIELD, csrfToken } from '#ui/browser-cookie.js';
 import { BrowserCookie, SessionCookie } from '#pages/cookies.js';
 import { FORM_ID } from '#pages/form.js';
 import { newFormId } from '#pages/form-id.js';
-import { PagesOptions } from '#pages/pages.options.js';
+import type { PagesOptions } from '#pages/pages.options.js';
 import { SessionStore } from '#pages/session.store.js';
 import type { Fixture } from '#test/support/fixture.js';
 import type { DeveloperSession } from '../apps/developers/src/developer.js';
@@ -21,23 +21,6 @@ export interface PortalClient {
   readonly url: string;
 }
 
-class Options extends PagesOptions {
-  readonly app = 'developers';
-  readonly url: string;
-  readonly login: PagesOptions['login'];
-
-  constructor({ id: clientId, secret: clientSecret, url }: PortalClient) {
-    super();
-    this.url = url;
-    const others = { issuer: '', scope: '', clockSkew: 0, keepsToken: true, invalidMetadata: '' };
-    this.login = { clientId, clientSecret, ...others };
-  }
-
-  changedNothing(): boolean {
-    return false;
-  }
-}
-
 /** Stores a session, as the portal does after a login. @param given id of the user; absent for a new user */
 export async function logInToPortal(
   fixture: Fixture,
@@ -45,7 +28,14 @@ export async function logInToPortal(
   given?: number,
 ): Promise<PortalLogin> {
   const userId = given ?? (await fixture.user());
-  const options = new Options(client);
+  const { id: clientId, secret: clientSecret, url } = client;
+  const others = { issuer: '', scope: '', clockSkew: 0, keepsToken: true, invalidMetadata: '' };
+  const options: PagesOptions = {
+    app: 'developers',
+    url,
+    login: { clientId, clientSecret, ...others },
+    changedNothing: () => false,
+  };
   const [sessionCookie, browserCookie] = [new SessionCookie(options), new BrowserCookie(options)];
   const [cookie, browser] = [sessionCookie.generate(), browserCookie.generate()];
   const sessions = new SessionStore<DeveloperSession>(

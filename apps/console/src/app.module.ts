@@ -27,7 +27,6 @@ import { BackgroundTasks } from './background-tasks.js';
 import { AccountGuard, Accounts } from '#pages/account.guard.js';
 import { PagesModule } from '#pages/pages.module.js';
 import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
-import { ConsolePagesOptions } from './console-pages.options.js';
 import { ConsoleFrame } from './ui/console-frame.js';
 import { ConsoleConfiguration } from './console.configuration.js';
 import { ErrorFilter } from './error.filter.js';
@@ -118,7 +117,7 @@ class AppModule {
       module: AppModule,
       imports: [
         CoreModule.forRoot(configuration, clock),
-        PagesModule.forRoot(new ConsolePagesOptions(configuration), ConsoleFrame),
+        PagesModule.forRoot(configuration.pages, ConsoleFrame),
         SessionModule,
         LoginModule,
         ApplicationsModule,

@@ -1,6 +1,8 @@
 import { IsNotEmpty } from 'class-validator';
 import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
+import { changedNothing } from '#operations/administration.error.js';
 import { IsLoginSecret, PagesConfiguration } from '#pages/pages.configuration.js';
+import type { PagesOptions } from '#pages/pages.options.js';
 import { settingsOf } from '#platform/configuration/service.configuration.js';
 import { TogetherWith, UnlessEqual } from '#platform/configuration/variable-relations.js';
 import { IsIssuer, IsOrigin, IsWholeNumber, ParsedBy } from '#platform/configuration/variables.js';
@@ -60,6 +62,25 @@ export class ConsoleConfiguration extends PagesConfiguration {
 
   get roles(): RolesOfGroups {
     return parseRoles(this.CONSOLE_ROLES);
+  }
+
+  get pages(): PagesOptions {
+    return {
+      app: 'console',
+      url: this.CONSOLE_URL,
+      login: {
+        issuer: this.CONSOLE_ISSUER,
+        clientId: this.CONSOLE_CLIENT_ID,
+        clientSecret: this.CONSOLE_CLIENT_SECRET,
+        scope: this.CONSOLE_SCOPE,
+        clockSkew: this.CLOCK_SKEW,
+        keepsToken: false,
+        // Section 4.3 of Discovery: the issuer of the metadata must be identical to the configured issuer.
+        invalidMetadata:
+          'the metadata of the login provider cannot be used: CONSOLE_ISSUER must be exactly the issuer in its metadata',
+      },
+      changedNothing,
+    };
   }
 
   override get publicUrl(): string {

@@ -28,7 +28,6 @@ import { ChangeController } from './applications/change.controller.js';
 import { SecretsController } from './applications/secrets.controller.js';
 import { DevelopersConfiguration } from './developers.configuration.js';
 import { DevelopersNats } from './developers-nats.js';
-import { DevelopersPagesOptions } from './developers-pages.options.js';
 import { ErrorFilter } from './error.filter.js';
 import { LoginController } from './login/login.controller.js';
 import { RequestsController } from './requests/requests.controller.js';
@@ -100,7 +99,7 @@ class AppModule {
       module: AppModule,
       imports: [
         CoreModule.forRoot(configuration, clock),
-        PagesModule.forRoot(new DevelopersPagesOptions(configuration), DevelopersFrame),
+        PagesModule.forRoot(configuration.pages, DevelopersFrame),
       ],
       controllers: [
         LoginController,

@@ -56,7 +56,7 @@ const RouteOfApplication = createParamDecorator((data: unknown, context: Executi
 }));
 
 @Injectable()
-export class OwnedClientPipe implements PipeTransform<ApplicationRoute, Promise<OwnedClient>> {
+class OwnedClientPipe implements PipeTransform<ApplicationRoute, Promise<OwnedClient>> {
   constructor(private readonly applications: ApplicationService) {}
 
   transform({ actor, clientId }: ApplicationRoute): Promise<OwnedClient> {

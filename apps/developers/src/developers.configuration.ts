@@ -1,7 +1,9 @@
 import { IsNotEmpty } from 'class-validator';
 import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
+import { changedNothing } from '#operations/administration.error.js';
 import type { AdministrationSettings } from '#operations/administration.options.js';
 import { IsLoginSecret, PagesConfiguration } from '#pages/pages.configuration.js';
+import type { PagesOptions } from '#pages/pages.options.js';
 import { IsOrigin } from '#platform/configuration/variables.js';
 import { DEFAULT_SCOPES_FILE } from '#scopes/scope-file.js';
 
@@ -29,6 +31,23 @@ export class DevelopersConfiguration extends PagesConfiguration {
 
   override get publicUrl(): string {
     return this.DEVELOPERS_URL;
+  }
+
+  get pages(): PagesOptions {
+    return {
+      app: 'developers',
+      url: this.DEVELOPERS_URL,
+      login: {
+        issuer: this.BASE_URL,
+        clientId: this.DEVELOPERS_CLIENT_ID,
+        clientSecret: this.DEVELOPERS_CLIENT_SECRET,
+        scope: '',
+        clockSkew: this.CLOCK_SKEW,
+        keepsToken: true,
+        invalidMetadata: 'the metadata at BASE_URL cannot be used: BASE_URL must be exactly its issuer',
+      },
+      changedNothing,
+    };
   }
 
   /** Settings of operations. The empty ones are for operations that the portal does not have. */

@@ -6,7 +6,7 @@ import { LoginRequiredError, loginUrl } from '#pages/recent-logins.js';
 import { failedRequest, statusName } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import type { DeveloperRequest } from './developer.js';
-import { errorPage } from './ui/error.page.js';
+import { html } from '#ui/html.js';
 import type { MessageId } from './ui/i18n/en.js';
 import { Languages } from './ui/i18n/languages.js';
 import { isMessage } from './ui/i18n/translator.js';
@@ -57,7 +57,16 @@ export class ErrorFilter implements ExceptionFilter {
       known.length > 0
         ? known.map((problem) => translator.problem(problem))
         : [translator.text(general ?? 'problem.other')];
-    const page = errorPage(translator, { status, texts, reference: referenceOf(request.raw) });
+    const title = `error.${status}`;
+    const page = {
+      title: translator.text(isMessage(title) ? title : 'error.title'),
+      status,
+      content: html`
+        ${texts.map((text) => html`<p role="alert">${text}</p>`)}
+        <p><a class="button" href="/">${translator.text('error.home')}</a></p>
+        <p class="quiet">${translator.text('error.reference')} <code>${referenceOf(request.raw)}</code></p>
+      `,
+    };
     void reply.headers(headers).send(this.pages.render(request, reply, page));
   }
 }

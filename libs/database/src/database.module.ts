@@ -16,7 +16,6 @@ import { RefusedRequestStore } from '#audit/index/refused-request.store.js';
 import { AuthorizationContextStore } from '#clients/authorization-context.store.js';
 import { ClientDocumentStore } from '#clients/client-document.store.js';
 import { ClientLogoStore } from '#clients/client-logo.store.js';
-import { DeveloperStore } from '#clients/owners/developer.store.js';
 import { ClientRegistrationStore } from '#clients/client-registration.store.js';
 import { ClientSecretStore } from '#clients/client-secret.store.js';
 import { ClientTransferStore } from '#clients/client-transfer.store.js';
@@ -98,7 +97,6 @@ const STORES = [
   ClientRequestStore,
   OwnedClientStore,
   ClientDocumentStore,
-  DeveloperStore,
   AuthorizationContextStore,
   EventStore,
   EventStreamStore,

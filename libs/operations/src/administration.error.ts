@@ -51,6 +51,11 @@ export class AdministrationError extends Error {
   warnings: readonly string[] = [];
 }
 
+/** Returns false if the database was unavailable, because it may have stored the change without responding. */
+export function changedNothing(error: unknown): boolean {
+  return error instanceof AdministrationError && error.kind !== 'incomplete' && error.kind !== 'unavailable';
+}
+
 export function refused(kind: RefusalKind, problem: Problem): AdministrationError {
   return new AdministrationError(kind, [problem]);
 }

@@ -32,6 +32,16 @@ export interface Page {
   readonly executedAt?: number;
 }
 
+/** Page without a menu that leads to another URL: immediately, or by its link. @param text of the link */
+export function forwardPage(title: string, next: string, text: string): Page {
+  return {
+    title,
+    menu: false,
+    next,
+    content: html`<p><a class="button" href="${next}">${text}</a></p>`,
+  };
+}
+
 export function isPage(result: unknown): result is Page {
   return (result as Partial<Page> | null | undefined)?.content instanceof Html;
 }

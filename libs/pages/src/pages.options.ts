@@ -18,5 +18,5 @@ export abstract class PagesOptions {
     readonly invalidMetadata: string;
   };
   /** Returns true for an error after which the request certainly changed nothing. */
-  abstract changedNothing(error: unknown): boolean;
+  abstract readonly changedNothing: (error: unknown) => boolean;
 }

@@ -5,10 +5,10 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { BrowserLoginService } from '#pages/browser-login.service.js';
 import { LogoutGuard } from '#pages/logout.guard.js';
 import { OpenIdLogin } from '#pages/openid-login.js';
-import { type Page, seeOther } from '#pages/page.responder.js';
+import { forwardPage, type Page, seeOther } from '#pages/page.responder.js';
 import { Public } from '#pages/route-rules.js';
 import { actorOf, type OperatorRequest, type OperatorSession } from '../operator.js';
-import { loggedOutPage, loginPage, returnedPage } from './login.page.js';
+import { loggedOutPage, returnedPage } from './login.page.js';
 import { OperatorLoginService } from './operator-login.service.js';
 
 @Controller()
@@ -27,7 +27,8 @@ export class LoginController {
     @Req() request: OperatorRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page> {
-    return loginPage(await this.browsers.start(request, reply));
+    const provider = await this.browsers.start(request, reply);
+    return forwardPage('Log in to continue', provider, 'Continue to the login');
   }
 
   @Get('login/callback')

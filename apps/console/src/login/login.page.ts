@@ -1,17 +1,14 @@
 import { html } from '#ui/html.js';
-import type { Page } from '#pages/page.responder.js';
+import { forwardPage, type Page } from '#pages/page.responder.js';
 
 /** @param provider URL of the log-out at the login provider; null if the provider has none */
 export function loggedOutPage(provider: string | null): Page {
   if (provider === null) return endPage('You may still be logged in at the login provider.');
-  return {
-    title: 'You are logged out of the console',
-    menu: false,
-    next: provider,
-    content: html`<p>
-      <a class="button" href="${provider}">Continue to the log-out at the login provider</a>
-    </p>`,
-  };
+  return forwardPage(
+    'You are logged out of the console',
+    provider,
+    'Continue to the log-out at the login provider',
+  );
 }
 
 /** Page after the log-out at the login provider. */
@@ -27,15 +24,5 @@ function endPage(text: string): Page {
       <p>${text}</p>
       <p><a class="button" href="/">Log in again</a></p>
     `,
-  };
-}
-
-/** @param provider URL of the login provider */
-export function loginPage(provider: string): Page {
-  return {
-    title: 'Log in to continue',
-    menu: false,
-    next: provider,
-    content: html`<p><a class="button" href="${provider}">Continue to the login</a></p>`,
   };
 }

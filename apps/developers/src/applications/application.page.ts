@@ -3,9 +3,8 @@ import type { ListedRequest } from '#clients/requests/client-request.store.js';
 import { codes, facts, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
-import { copyable, noteOf, pathOf, timeOf } from '../ui/parts.js';
+import { copyable, noteOf, pathOf, stageTag, statusTag, timeOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';
-import { stageTag, statusTag } from '../ui/tags.js';
 
 export interface ApplicationView extends Viewer {
   readonly client: OwnedClient;

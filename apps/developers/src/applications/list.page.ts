@@ -6,8 +6,7 @@ import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import type { Viewer } from '../developer.js';
-import { noteOf, pathOf, timeOf } from '../ui/parts.js';
-import { requestName, stageTag, statusTag } from '../ui/tags.js';
+import { noteOf, pathOf, requestName, stageTag, statusTag, timeOf } from '../ui/parts.js';
 
 export interface ListView extends Viewer {
   readonly applications: readonly OwnedSummary[];

@@ -3,12 +3,12 @@ import type { FastifyReply } from 'fastify';
 import { BrowserLoginService } from '#pages/browser-login.service.js';
 import { LogoutGuard } from '#pages/logout.guard.js';
 import { OpenIdLogin } from '#pages/openid-login.js';
-import { type Page, seeOther } from '#pages/page.responder.js';
+import { forwardPage, type Page, seeOther } from '#pages/page.responder.js';
 import { Public } from '#pages/route-rules.js';
 import { addLogContext } from '#platform/logging/request-log.js';
+import { html } from '#ui/html.js';
 import type { DeveloperRequest, DeveloperSession } from '../developer.js';
 import { Languages } from '../ui/i18n/languages.js';
-import { loggedOutPage, loginPage } from './login.page.js';
 
 @Controller()
 export class LoginController {
@@ -25,7 +25,9 @@ export class LoginController {
     @Req() request: DeveloperRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page> {
-    return loginPage(this.languages.translatorFor(request), await this.browsers.start(request, reply));
+    const translator = this.languages.translatorFor(request);
+    const provider = await this.browsers.start(request, reply);
+    return forwardPage(translator.text('login.title'), provider, translator.text('login.continue'));
   }
 
   @Get('login/callback')
@@ -52,14 +54,21 @@ export class LoginController {
     const session = await this.browsers.end(request, reply);
     await this.revoke(session);
     const provider = session && (await this.logins.logoutUrl(session.idToken));
-    return loggedOutPage(this.languages.translatorFor(request), provider);
+    if (!provider) return this.loggedOut(request);
+    const translator = this.languages.translatorFor(request);
+    return forwardPage(translator.text('logout.title'), provider, translator.text('logout.continue'));
   }
 
   /** The provider returns here after the log-out. */
   @Get('logged-out')
   @Public()
   loggedOut(@Req() request: DeveloperRequest): Page {
-    return loggedOutPage(this.languages.translatorFor(request), null);
+    const translator = this.languages.translatorFor(request);
+    return {
+      title: translator.text('logout.title'),
+      menu: false,
+      content: html`<p><a class="button" href="/">${translator.text('logout.again')}</a></p>`,
+    };
   }
 
   /** The grant identifies the user to the database, so it ends with the session. */

@@ -7,8 +7,7 @@ import type { ScopeCatalogue } from '#oauth/scope.js';
 import { button, hiddenFields, linesField, postForm, problemBox } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
-import { requestName, statusTag } from '../ui/tags.js';
-import { copyable, noteOf, pathOf, timeOf } from '../ui/parts.js';
+import { copyable, noteOf, pathOf, requestName, statusTag, timeOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';
 import { type Content, contentFacts, NO_PROBLEMS, type Problems, requestFields } from './request.form.js';
 

@@ -1,5 +1,5 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
-import { DeveloperStore } from '#clients/owners/developer.store.js';
+import { ClientMemberStore } from '#clients/owners/client-member.store.js';
 import { asDeveloper } from '#database/developer-data-source.js';
 import { handleOf } from '#grants/token-codec.js';
 import { Accounts } from '#pages/account.guard.js';
@@ -8,7 +8,7 @@ import type { Developer, DeveloperRequest, DeveloperSession } from '../developer
 
 @Injectable()
 export class DeveloperAccounts extends Accounts {
-  constructor(private readonly developers: DeveloperStore) {
+  constructor(private readonly members: ClientMemberStore) {
     super();
   }
 
@@ -21,7 +21,7 @@ export class DeveloperAccounts extends Accounts {
     const { name, browser, formKey, formIdKey, authTime, token, locale } = session;
     request.locale = locale;
     const handle = handleOf(token);
-    const userId = handle && (await asDeveloper(handle, () => this.developers.current()));
+    const userId = handle && (await asDeveloper(handle, () => this.members.currentDeveloper()));
     if (handle === null || userId === null) return null;
     const developer = { name, browser, formKey, formIdKey, authTime, userId, handle };
     Object.assign(request, { developer, account: developer });

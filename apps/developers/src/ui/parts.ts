@@ -1,4 +1,6 @@
 import { button, hiddenFields, noteBox, postForm } from '#pages/components.js';
+import type { ListedRequest } from '#clients/requests/client-request.store.js';
+import type { OwnedSummary } from '#clients/owners/owned-client.store.js';
 import type { Page } from '#pages/page.responder.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { Viewer } from '../developer.js';
@@ -45,7 +47,7 @@ export function backLink({ clientId, name }: { readonly clientId: string; readon
 const NOTES = {
   saved: 'request.saved',
   sent: 'messages.sent',
-  changed: 'team.changed',
+  changed: 'change.applied',
   applied: 'change.applied',
   proposed: 'change.proposed',
   revoked: 'secrets.revoked',
@@ -93,4 +95,22 @@ export function confirmPage({ translator, developer }: Viewer, view: ConfirmView
       )}
     `,
   };
+}
+
+export function stageTag(
+  translator: Translator,
+  { stage, disabledAt }: Pick<OwnedSummary, 'stage' | 'disabledAt'>,
+): Html {
+  return html`<span class="tag ${disabledAt && 'bad'}"
+    >${translator.text(disabledAt ? 'stage.disabled' : `stage.${stage}`)}</span
+  >`;
+}
+
+export function statusTag(translator: Translator, status: ListedRequest['status']): Html {
+  const needsAnswer = status === 'question' || status === 'rejected';
+  return html`<span class="tag ${needsAnswer && 'bad'}">${translator.text(`status.${status}`)}</span>`;
+}
+
+export function requestName(translator: Translator, name: unknown): string {
+  return typeof name === 'string' && name !== '' ? name : translator.text('request.untitled');
 }

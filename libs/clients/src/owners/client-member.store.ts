@@ -61,6 +61,12 @@ const MAX_OWNERLESS = 1_000;
 export class ClientMemberStore {
   constructor(private readonly dataSource: DataSource) {}
 
+  /** @returns id of the user of `asDeveloper`; null if the grant is not valid, or the user is disabled */
+  async currentDeveloper(): Promise<number | null> {
+    const [row] = await this.dataSource.query<{ id: number | null }[]>('SELECT current_developer() AS id');
+    return row?.id ?? null;
+  }
+
   /** Returns the owners for an operator. */
   owners(clientId: string): Promise<Owner[]> {
     return this.dataSource.query<Owner[]>(

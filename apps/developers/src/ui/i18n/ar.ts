@@ -158,7 +158,6 @@ export const AR: Messages = {
   'team.leave_title': 'هل تريد مغادرة هذا التطبيق؟',
   'team.leave_text': 'لن تتمكن من إدارة هذا التطبيق بعد الآن.',
   'team.revoke_invitation': 'إبطال',
-  'team.changed': 'تم التغيير.',
   'invitation.title': 'دعوة',
   'invitation.text': 'أنت مدعو إلى تطبيق. هل تقبل الدعوة بصفتك {name}؟',
   'invitation.accept': 'قبول',

@@ -163,7 +163,6 @@ export const DE: Messages = {
   'team.leave_title': 'Diese Anwendung verlassen?',
   'team.leave_text': 'Sie können diese Anwendung dann nicht mehr verwalten.',
   'team.revoke_invitation': 'Widerrufen',
-  'team.changed': 'Die Änderung ist vorgenommen.',
   'invitation.title': 'Einladung',
   'invitation.text': 'Sie sind zu einer Anwendung eingeladen. Möchten Sie die Einladung als {name} annehmen?',
   'invitation.accept': 'Annehmen',

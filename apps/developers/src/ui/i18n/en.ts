@@ -158,7 +158,6 @@ export const EN = {
   'team.leave_title': 'Leave this application?',
   'team.leave_text': 'You will no longer be able to manage this application.',
   'team.revoke_invitation': 'Revoke',
-  'team.changed': 'The change is made.',
   'invitation.title': 'Invitation',
   'invitation.text': 'You are invited to an application. Accept the invitation as {name}?',
   'invitation.accept': 'Accept',

@@ -160,7 +160,6 @@ export const ES: Messages = {
   'team.leave_title': '¿Abandonar esta aplicación?',
   'team.leave_text': 'Ya no podrá gestionar esta aplicación.',
   'team.revoke_invitation': 'Revocar',
-  'team.changed': 'El cambio se ha realizado.',
   'invitation.title': 'Invitación',
   'invitation.text': 'Le han invitado a una aplicación. ¿Aceptar la invitación como {name}?',
   'invitation.accept': 'Aceptar',

@@ -162,7 +162,6 @@ export const FR: Messages = {
   'team.leave_title': 'Quitter cette application ?',
   'team.leave_text': 'Vous ne pourrez plus gérer cette application.',
   'team.revoke_invitation': 'Révoquer',
-  'team.changed': 'La modification est effectuée.',
   'invitation.title': 'Invitation',
   'invitation.text': 'Vous êtes invité à une application. Accepter l’invitation en tant que {name} ?',
   'invitation.accept': 'Accepter',

@@ -159,7 +159,6 @@ export const JA: Messages = {
   'team.leave_title': 'このアプリケーションから抜けますか?',
   'team.leave_text': 'このアプリケーションを管理できなくなります。',
   'team.revoke_invitation': '取り消す',
-  'team.changed': '変更しました。',
   'invitation.title': '招待',
   'invitation.text': 'アプリケーションに招待されています。{name} として招待を受けますか?',
   'invitation.accept': '受ける',

@@ -160,7 +160,6 @@ export const PT: Messages = {
   'team.leave_title': 'Sair deste aplicativo?',
   'team.leave_text': 'Você não poderá mais gerenciar este aplicativo.',
   'team.revoke_invitation': 'Revogar',
-  'team.changed': 'A alteração foi feita.',
   'invitation.title': 'Convite',
   'invitation.text': 'Você foi convidado para um aplicativo. Aceitar o convite como {name}?',
   'invitation.accept': 'Aceitar',
