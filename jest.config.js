@@ -6,6 +6,7 @@ const tier = (displayName, testMatch, more) => ({
   testMatch,
   roots: ['apps', 'libs', 'local', 'test', 'qa', 'k8s'].map((folder) => `<rootDir>/${folder}`),
   testRunner: '<rootDir>/test/jest/native-runner.mjs',
+  testEnvironment: '<rootDir>/test/jest/environment.mjs',
   // Node loads TypeScript without Jest's transforms. Suites that start processes build `dist` when they are loaded.
   transform: {},
   ...more,

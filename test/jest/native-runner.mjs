@@ -1,6 +1,6 @@
 // Runs suites with Jest's runner, but loads modules with Node instead of Jest's sandbox. The suites of a worker share
 // packages and sources, which the sandbox would evaluate for each suite (docs/adr/0042-tests-without-a-sandbox.md).
-import asyncHooks, { AsyncLocalStorage } from 'node:async_hooks';
+import asyncHooks from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString, takeCoverage } from 'node:v8';
@@ -33,19 +33,28 @@ export default async function runSuite(globalConfig, config, environment, runtim
       send,
     );
   } finally {
-    for (const storage of storages.splice(0)) storage.disable();
     jest.restoreAllMocks();
     if (process.env.NODE_V8_COVERAGE) takeCoverage();
   }
 }
 
-/** AsyncLocalStorages of a suite's jest-circus, to be disabled: before Node 24, each one slows down every promise. */
-const storages = [];
+/**
+ * Replaces the AsyncLocalStorage of a suite's jest-circus, which runs one test at a time: before Node 24, a storage slows
+ * down every promise, also in later suites. An error that a test causes after its end fails the test that is running.
+ */
+class CurrentTest {
+  getStore() {
+    return this.store;
+  }
 
-class RecordedStorage extends AsyncLocalStorage {
-  constructor() {
-    super();
-    storages.push(this);
+  async run(store, callback) {
+    const outer = this.store;
+    this.store = store;
+    try {
+      return await callback();
+    } finally {
+      this.store = outer;
+    }
   }
 }
 
@@ -55,7 +64,8 @@ function nativeRuntime(runtime) {
     requireInternalModule(path) {
       // Loads the module again, because it stores the tests and event handlers of one suite.
       delete require.cache[path];
-      asyncHooks.AsyncLocalStorage = RecordedStorage;
+      const { AsyncLocalStorage } = asyncHooks;
+      asyncHooks.AsyncLocalStorage = CurrentTest;
       try {
         return require(path);
       } finally {
