@@ -8,8 +8,8 @@ export interface OperatorIdentity {
   /** `sub` of the ID token. */
   readonly subject: string;
   /**
-   * Role from the groups at the login, `none` without one; null if the role is stored in PostgreSQL, where it may change
-   * at any time.
+   * Role from the groups at the login, `none` without one; null if the role is stored in PostgreSQL, where it may
+   * change at any time.
    */
   readonly role: Role | 'none' | null;
   /** `User.sessionGeneration` at the login, if the role is stored in PostgreSQL; otherwise null. */

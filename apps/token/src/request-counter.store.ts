@@ -2,7 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { defineScripts, type RedisClient, type RunScript, script } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 
-/** Counts to a limit within a time that begins with the first call. Returns 0, or the rest of the time if it is full. */
+/**
+ * Counts to a limit within a time that begins with the first call. Returns 0, or the rest of the time if it is full.
+ */
 const COUNT = script(
   ['max', 'ttl'],
   `

@@ -55,7 +55,9 @@ export class TokenConfiguration extends ScopesConfiguration {
   @IsIdTokenKeys(checkPrivate) ID_TOKEN_KEYS = '';
   /** All lifetimes are in seconds. */
   @IsWholeNumber(1, 600) CODE_LIFETIME = DEFAULT_LIFETIMES.code;
-  /** Seconds in which the browser must open a pushed request (RFC 9126 2.2), fewer than 600 (FAPI 2.0, section 5.3.2.2). */
+  /**
+   * Seconds in which the browser must open a pushed request (RFC 9126 2.2), fewer than 600 (FAPI 2.0, section 5.3.2.2).
+   */
   @IsWholeNumber(5, 599) PAR_LIFETIME = 300;
   @IsWholeNumber(1, YEAR) ACCESS_TOKEN_LIFETIME = DEFAULT_LIFETIMES.accessToken;
   @IsWholeNumber(1, YEAR) REFRESH_TOKEN_LIFETIME = DEFAULT_LIFETIMES.refreshToken;
@@ -82,7 +84,7 @@ export class TokenConfiguration extends ScopesConfiguration {
   DEVELOPERS_URL = '';
   /** Server for mails. Without it, the product sends them (`oauth.mail.send`). */
   @IsSmtpUrl() @TogetherWith('MAIL_FROM') SMTP_URL = '';
-  /** Address of the sender, whose mailbox somebody reads. */
+  /** Address of the sender. Its mailbox receives replies. */
   @IsMailAddress() MAIL_FROM = '';
   /** Receives a daily list of the open requests of owners; empty for none. */
   @IsMailAddress() OPERATOR_MAIL = '';

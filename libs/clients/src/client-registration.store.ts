@@ -101,7 +101,8 @@ export class ClientRegistrationStore {
 
   /**
    * Revokes secrets and grants, and deletes the logo. Disables a client with `client_credentials`, because its tokens
-   * have no recorded grant that could be revoked. Idempotent for operators: a second call completes an interrupted call.
+   * have no recorded grant that could be revoked. Idempotent for operators: a second call completes an interrupted
+   * call.
    * @returns null if the client never existed, or the user does not own it
    * @throws OutdatedVersionError
    */

@@ -209,8 +209,8 @@ function policiesOf(schema: string): Policy[] {
 }
 
 /**
- * Restricts authorize and token to clients that their metadata documents describe, and the portal to what its user owns.
- * The owner of the tables is not restricted.
+ * Restricts authorize and token to clients that their metadata documents describe, and the portal to what its user
+ * owns. The owner of the tables is not restricted.
  */
 async function createPolicies(runner: QueryRunner, schema: string): Promise<void> {
   const tables = Object.keys(OWNED_ROWS);

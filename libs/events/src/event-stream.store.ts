@@ -120,8 +120,9 @@ export class EventStreamStore {
   }
 
   /**
-   * Registers a receiver for pushes, or changes the receiver. An absent header stays only if the URL stays, because another
-   * receiver must not get it. Without events, a new stream has every event, and an existing one keeps its events.
+   * Registers a receiver for pushes, or changes the receiver. An absent header stays only if the URL stays, because
+   * another receiver must not get it. Without events, a new stream has every event, and an existing one keeps its
+   * events.
    */
   async register(clientId: string, { endpointUrl, eventsRequested, authorizationHeader }: PushReceiver) {
     const receiver = { delivery: 'push' as const, endpointUrl };
@@ -147,8 +148,8 @@ export class EventStreamStore {
   }
 
   /**
-   * Sets the status of the stream and of the logout tokens. Records the event by which the receiver of the stream learns
-   * of it (section 8.1.5), if the status changes.
+   * Sets the status of the stream and of the logout tokens. Records the event by which the receiver of the stream
+   * learns of it (section 8.1.5), if the status changes.
    */
   async announceStatus(clientId: string, status: StreamStatus, reason: string): Promise<void> {
     await this.dataSource.query(

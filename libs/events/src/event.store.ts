@@ -120,7 +120,10 @@ export class EventStore {
     return event && administered(event);
   }
 
-  /** Returns the events of streams for an owner, newest first. @param before id of the oldest event of the page before */
+  /**
+   * Returns the events of streams for an owner, newest first.
+   * @param before id of the oldest event of the page before
+   */
   ofStreams(streamIds: readonly string[], before: string | null, limit: number): Promise<OwnedEvent[]> {
     return this.dataSource.query<OwnedEvent[]>(
       `SELECT e.* FROM unnest($1::uuid[]) AS s (id), LATERAL (

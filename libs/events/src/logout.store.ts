@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Any, DataSource } from 'typeorm';
 import { EndedSessionEntity } from './ended-session.entity.js';
 
-/** Triggers record the end of all sessions of a user. A single session is only in Redis, so its end is recorded here. */
+/**
+ * Triggers record the end of all sessions of a user. A single session is only in Redis, so its end is recorded here.
+ */
 @Injectable()
 export class LogoutStore {
   constructor(private readonly dataSource: DataSource) {}

@@ -49,7 +49,7 @@ const manyGrants = (clientId: string, userId: number, count: number) =>
   );
 
 describe('the outbox', () => {
-  it('tells only the client of a revoked grant, with the cause', async () => {
+  it('notifies only the client of a revoked grant, with the cause', async () => {
     const [ours, other] = [await listener(), await listener()];
     const { id, userId } = await granted(ours.clientId);
     await fixture.store(GrantAdministrationStore).revokeOne(id);
@@ -116,7 +116,7 @@ describe('the outbox', () => {
     expect(new Set(all.map(({ txn }) => txn)).size).toBe(2);
   });
 
-  it('tells the clients of a deleted user', async () => {
+  it('notifies the clients of a deleted user', async () => {
     const { clientId, types } = await listener();
     const { userId } = await granted(clientId);
     await fixture.accounts.disable(userId);
@@ -124,7 +124,7 @@ describe('the outbox', () => {
     expect(await types()).toEqual(['tokens-revoked', 'account-disabled', 'account-purged']);
   });
 
-  it('tells a new email address only to clients that may read it', async () => {
+  it('sends a new email address only to clients that may read it', async () => {
     const [reader, other] = [await listener(), await listener()];
     const { userId } = await granted(reader.clientId, 'openid email');
     await fixture.code(other.clientId, userId);
@@ -132,7 +132,7 @@ describe('the outbox', () => {
     expect([await reader.types(), await other.types()]).toEqual([['identifier-changed'], []]);
   });
 
-  it('tells a new password and the end of the sessions, but not a new hash of the same password', async () => {
+  it('sends an event for a new password and the end of the sessions, but not for a new hash of the same password', async () => {
     const { clientId, types } = await listener();
     const { userId } = await granted(clientId);
     const hash = '$argon2id$another hash';
@@ -145,7 +145,7 @@ describe('the outbox', () => {
     expect(await types()).toEqual(['credential-change', 'session-revoked']);
   });
 
-  it('tells a client about its own state and credentials', async () => {
+  it('notifies a client of changes of its own state and credentials', async () => {
     const { clientId, events, types } = await listener();
     await fixture.sql('UPDATE clients SET disabled_at = now() WHERE client_id = $1', [clientId]);
     await fixture.sql('UPDATE clients SET disabled_at = NULL WHERE client_id = $1', [clientId]);
@@ -239,7 +239,7 @@ describe('events that wait', () => {
     expect(await streams.held(second, null)).toMatchObject({ status: 'enabled', failures: 0 });
   });
 
-  it('a failure at an address that has changed meanwhile does not delay the new address', async () => {
+  it('a failure at the previous address does not delay the new address', async () => {
     const { streamId } = await pushed();
     const lease = await leased(streamId);
     await fixture.sql("UPDATE event_streams SET endpoint_url = 'https://b.example/' WHERE id = $1", [

@@ -22,8 +22,8 @@ export class UnconfirmedRequestError extends Error {
 }
 
 /**
- * Token requests whose client got an error although Redis may have executed them. Their tokens do not exist, because only
- * the process that gave up could have issued them, so the client may repeat the request
+ * Token requests whose client got an error although Redis may have executed them. Their tokens do not exist, because
+ * only the process that gave up could have issued them, so the client may repeat the request
  * (docs/adr/0043-deadlines-of-scripts.md).
  */
 export class GivenUpRequests {

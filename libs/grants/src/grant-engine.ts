@@ -41,8 +41,8 @@ const REVOKING = ['verifier_mismatch', 'code_replayed', 'refresh_token_reused'] 
 const RESTORE_ATTEMPTS = 4;
 
 /**
- * Seconds. A retry window of this length is still open when a client repeats a request whose timeout has passed, even if
- * the clocks of two processes differ. A shorter window may have ended.
+ * Seconds. A retry window of this length is still open when a client repeats a request whose timeout has passed, even
+ * if the clocks of two processes differ. A shorter window may have ended.
  */
 const RELIABLE_WINDOW = 15;
 

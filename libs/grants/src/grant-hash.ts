@@ -31,8 +31,8 @@ local REQUESTED, PENDING, ACTIVE, REVOKED = '${STATUS.requested}', '${STATUS.pen
 
 /**
  * Defines a script for KEYS[1], the hash of a grant. Arguments that are rarely set come last, because trailing nulls
- * are not sent. `now`, `rotated_at`, `kept_since`, `ends_at` and `window` are in milliseconds, and `ttl` is in seconds. `expired`
- * is 0 or 1, and `any_key` is 1 or empty.
+ * are not sent. `now`, `rotated_at`, `kept_since`, `ends_at` and `window` are in milliseconds, and `ttl` is in seconds.
+ * `expired` is 0 or 1, and `any_key` is 1 or empty.
  */
 export function grantScript<const Name extends string>(names: readonly Name[], lua: string): Script<Name> {
   return script(names, `${NAMES}${lua}`);
@@ -53,7 +53,10 @@ const LOCALS = {
   ends_at: FIELD.endsAt,
 } as const;
 
-/** Lua that reads the fields of a grant into locals. @param more further fields, whose locals have the prefix `stored_` */
+/**
+ * Lua that reads the fields of a grant into locals.
+ * @param more further fields, whose locals have the prefix `stored_`
+ */
 export function readGrant(...more: readonly string[]): string {
   const locals = [...Object.keys(LOCALS), ...more.map((field) => `stored_${field}`)];
   const fields = [...Object.values(LOCALS), ...more].map((field) => `'${field}'`);
@@ -64,7 +67,10 @@ stored_jkt, login, ends_at = stored_jkt or '', login or '', ends_at or ''
 `;
 }
 
-/** Lua that returns the locals of `readGrant` as an `ActiveReply`. @param values Lua expressions of the further elements */
+/**
+ * Lua that returns the locals of `readGrant` as an `ActiveReply`.
+ * @param values Lua expressions of the further elements
+ */
 export function answer(...values: readonly string[]): string {
   const { status: _status, ...locals } = LOCALS;
   return `return {${["'active'", ...Object.keys(locals), ...values].join(', ')}}`;
@@ -132,8 +138,8 @@ end
 `;
 
 /**
- * Decides whether the last transition can be repeated: within the retry window, or once if the client of the request got
- * an error. The scripts have `now`, `window` and `given_up`.
+ * Decides whether the last transition can be repeated: within the retry window, or once if the client of the request
+ * got an error. The scripts have `now`, `window` and `given_up`.
  */
 export const RETRY = `
 local function stored_request()

@@ -95,8 +95,8 @@ ${answer("stored_id_token or ''")}
 
 /**
  * pending ──► revoked, with the same TTL. Returns 0 if the grant has no unredeemed authorization code of this client; a
- * redeemed code cannot be given back afterwards. The tombstone of a missing key stops a concurrent CREATE. The tombstone
- * expires with the code, so that a redeemed grant that Redis has lost can be restored afterwards.
+ * redeemed code cannot be given back afterwards. The tombstone of a missing key stops a concurrent CREATE. The
+ * tombstone expires with the code, so that a redeemed grant that Redis has lost can be restored afterwards.
  */
 export const VOID_CODE = grantScript(
   ['client', 'ttl'],

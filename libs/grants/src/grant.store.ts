@@ -289,8 +289,8 @@ export class GrantStore {
   }
 
   /**
-   * Returns `redeemed` for an active grant, `open` while a code can be redeemed or a restore is in progress, and `ended`
-   * for a grant that was revoked or that Redis does not have.
+   * Returns `redeemed` for an active grant, `open` while a code can be redeemed or a restore is in progress, and
+   * `ended` for a grant that was revoked or that Redis does not have.
    */
   async redemption(id: string): Promise<'redeemed' | 'open' | 'ended'> {
     return (await this.run('grantRedemption', keysOf(id), {})) as 'redeemed' | 'open' | 'ended';

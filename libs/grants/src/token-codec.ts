@@ -69,7 +69,10 @@ const HAS_AUDIENCE = 0x40;
 const TOKEN_TEXT =
   /^(?:(?:sac|sdc)_[A-Za-z0-9_-]{84}|srt_(?:[A-Za-z0-9_-]{84}|[A-Za-z0-9_-]{128})|sat_(?:[A-Za-z0-9_-]{4}){21,117})$/;
 
-/** Returns the handle in a token that this service issued to the process; null for other text. Needs no key, and so does not check the token. */
+/**
+ * Returns the handle in a token that this service issued to the process; null for other text. Needs no key, and so does
+ * not check the token.
+ */
 export function handleOf(text: string): Buffer | null {
   if (!TOKEN_TEXT.test(text)) return null;
   const bytes = Buffer.from(text.slice(PREFIXES[kindOf(text)].length), 'base64url');

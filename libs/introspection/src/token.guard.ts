@@ -151,7 +151,8 @@ export class TokenGuard extends BearerGuard {
   }
 
   /**
-   * @throws UnauthorizedException for a client's token on a route for users, or for a user's token on a route for clients
+   * @throws UnauthorizedException for a client's token on a route for users, or for a user's token on a route for
+   * clients
    * @throws ForbiddenException if a required scope is missing
    */
   private permits(token: AnyToken, context: ExecutionContext): true {

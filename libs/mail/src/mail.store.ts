@@ -109,8 +109,8 @@ export class MailStore {
   }
 
   /**
-   * Reminds each owner of a secret 14 days and 2 days before its expiry, and when it has expired. A secret with a shorter
-   * life has fewer reminders. The unique cause permits each reminder once.
+   * Reminds each owner of a secret 14 days and 2 days before its expiry, and when it has expired. A secret with a
+   * shorter life has fewer reminders. The unique cause permits each reminder once.
    */
   async remind(): Promise<void> {
     await this.dataSource.query(
@@ -149,7 +149,10 @@ export class MailStore {
     return { count: oldest[0]?.count ?? 0, oldest };
   }
 
-  /** Gives up mails that have waited for three days; deletes old ones, and the addresses of expired invitations. @returns the mails given up */
+  /**
+   * Gives up mails that have waited for three days; deletes old ones, and the addresses of expired invitations.
+   * @returns the mails given up
+   */
   async expire(): Promise<(Mail & { readonly answer: string | null })[]> {
     await this.dataSource.query(
       `DELETE FROM mails WHERE created_at < now() - ${KEPT_FOR} AND outcome IS NOT NULL`,
@@ -167,7 +170,10 @@ export class MailStore {
     );
   }
 
-  /** Mails that wait although an attempt has failed, or that wait for more than ten minutes; mails given up in the last day. */
+  /**
+   * Mails that wait although an attempt has failed, or that wait for more than ten minutes; mails given up in the last
+   * day.
+   */
   async waiting(): Promise<WaitingMails> {
     const [waiting] = await this.dataSource.query<WaitingMails[]>(
       `SELECT count(*) FILTER (WHERE late)::integer AS count, min(created_at) FILTER (WHERE late) AS since,

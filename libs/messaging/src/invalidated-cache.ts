@@ -7,7 +7,10 @@ import { Throttled } from './throttled.js';
 /** Milliseconds after an answered ping for which caches may be used. Without NATS, no broadcast evicts stale values. */
 const TRUST_MS = 5_000;
 
-/** Returns the tag of the values that a broadcast makes stale. @throws MalformedMessageError for an unreadable payload */
+/**
+ * Returns the tag of the values that a broadcast makes stale.
+ * @throws MalformedMessageError for an unreadable payload
+ */
 export type TagOfBroadcast = (payload: unknown) => string;
 
 type Listener = (tag: string | null) => void;

@@ -7,8 +7,8 @@ const ANSWER_MS = 5_000;
 export type NatsWork<T> = (nats: NatsConnection) => Promise<T>;
 
 /**
- * Works with a shared connection that reconnects. Fails immediately while it is down, and when it is lost during the work,
- * because the client alone would wait for a reply that cannot arrive.
+ * Works with a shared connection that reconnects. Fails immediately while it is down, and when it is lost during the
+ * work, because the client alone would wait for a reply that cannot arrive.
  * @param connection null if it was closed before it connected
  * @param limitMs omit for work that has its own limits and continues after a reconnect
  * @throws DependencyUnavailableError if the server does not answer a ping

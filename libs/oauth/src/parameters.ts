@@ -209,7 +209,10 @@ export function parseQuery(query: string): Parameters {
   return decodePairs(pairs, decode);
 }
 
-/** Rejects duplicate names. A parameter with several values is an array of strings; null and the empty string count as absent. */
+/**
+ * Rejects duplicate names. A parameter with several values is an array of strings; null and the empty string count as
+ * absent.
+ */
 export function parseJson(text: string): Parameters {
   let body: unknown;
   try {

@@ -19,7 +19,10 @@ export interface Actor {
   /** Name in the audit trail, like `ada@laptop`. */
   readonly name: string;
   readonly channel: 'command' | 'api' | 'page' | 'portal';
-  /** Null for the owner of an application, during a login, and for an API client whose token does not have the scope `admin:operators`. */
+  /**
+   * Null for the owner of an application, during a login, and for an API client whose token does not have the scope
+   * `admin:operators`.
+   */
   readonly role: ConsoleRole | null;
 }
 

@@ -3,7 +3,9 @@ import { messageOf } from '#platform/errors.js';
 import { type Problem } from '#platform/validation/problem.js';
 import { AdministrationError } from './administration.error.js';
 
-/** Returns the text of a failure for operators. The message of an AdministrationError has only the ids of its problems. */
+/**
+ * Returns the text of a failure for operators. The message of an AdministrationError has only the ids of its problems.
+ */
 export function failureText(error: unknown): string {
   return error instanceof AdministrationError
     ? describeProblems(error, (field) => field).join('; ')

@@ -15,7 +15,10 @@ export abstract class OperatorNats {
   abstract use<T>(server: NatsServer, work: NatsWork<T>, limitMs?: number): Promise<T>;
 }
 
-/** Adapter of a command: a connection for each use, because a command announces its change after it has closed everything. */
+/**
+ * Adapter of a command: a connection for each use, because a command announces its change after it has closed
+ * everything.
+ */
 export class CommandNats extends OperatorNats {
   constructor(private readonly options: AdministrationOptions) {
     super();

@@ -22,7 +22,10 @@ export abstract class Accounts {
   ): Promise<(Account & { readonly authTime: number }) | null>;
 }
 
-/** Checks the login, the right to the route, the origin and CSRF token of a form, and the age of the login, in this order. */
+/**
+ * Checks the login, the right to the route, the origin and CSRF token of a form, and the age of the login, in this
+ * order.
+ */
 @Injectable()
 export class AccountGuard implements CanActivate {
   constructor(

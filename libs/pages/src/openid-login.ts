@@ -201,7 +201,8 @@ export class OpenIdLogin {
         client.ClientSecretBasic(clientSecret),
         {
           [client.customFetch]: providerFetch,
-          // Does not verify signatures: openid-client would refuse a new key for a minute after it has fetched the keys.
+          // Does not verify signatures: openid-client would refuse a new key for a minute after it has fetched the
+          // keys.
           execute: issuer.startsWith('http:') ? [client.allowInsecureRequests] : [],
         },
       )

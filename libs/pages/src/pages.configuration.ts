@@ -55,8 +55,8 @@ export abstract class PagesConfiguration extends ServiceConfiguration {
 }
 
 /**
- * Client secret of the login, which also encrypts the sessions, kept forms and repeatable responses in Redis. Must be as
- * hard to guess as 128 random bits (RFC 6749 10.10).
+ * Client secret of the login, which also encrypts the sessions, kept forms and repeatable responses in Redis. Must be
+ * as hard to guess as 128 random bits (RFC 6749 10.10).
  */
 export const IsLoginSecret = (): PropertyDecorator =>
   MinLength(22, {

@@ -126,16 +126,6 @@ export class UserAccountStore {
     return new Map(users.map(({ id, name }) => [id, name]));
   }
 
-  private selected({ search = '', state, kind }: UserFilter): SelectQueryBuilder<UserEntity> {
-    const query = this.users.createQueryBuilder('user');
-    const [, id] = /^id:(.*)$/.exec(search) ?? [];
-    if (id !== undefined) query.where({ id: isUserId(id) ? Number(id) : IsNull() });
-    else if (search !== '') containing(query, SEARCH_TEXT, search);
-    if (state !== undefined) query.andWhere({ disabledAt: state === 'enabled' ? IsNull() : Not(IsNull()) });
-    if (kind !== undefined) query.andWhere(OF_KIND[kind]);
-    return query;
-  }
-
   /** Finds at most ten users by email, username or external id. `id:1` matches only an id, whatever usernames exist. */
   async matching(login: string): Promise<User[]> {
     if (login.includes('\0')) return [];
@@ -150,11 +140,6 @@ export class UserAccountStore {
       .limit(10)
       .getMany();
     return users.map(toUser);
-  }
-
-  private async withId(id: string): Promise<User[]> {
-    if (!isUserId(id)) return [];
-    return (await this.users.findBy({ id: Number(id) })).map(toUser);
   }
 
   async details(id: number): Promise<UserAccountDetails | null> {
@@ -296,6 +281,21 @@ export class UserAccountStore {
       if (user) await manager.update(UserEntity, { id }, changes);
       return user !== null;
     });
+  }
+
+  private selected({ search = '', state, kind }: UserFilter): SelectQueryBuilder<UserEntity> {
+    const query = this.users.createQueryBuilder('user');
+    const [, id] = /^id:(.*)$/.exec(search) ?? [];
+    if (id !== undefined) query.where({ id: isUserId(id) ? Number(id) : IsNull() });
+    else if (search !== '') containing(query, SEARCH_TEXT, search);
+    if (state !== undefined) query.andWhere({ disabledAt: state === 'enabled' ? IsNull() : Not(IsNull()) });
+    if (kind !== undefined) query.andWhere(OF_KIND[kind]);
+    return query;
+  }
+
+  private async withId(id: string): Promise<User[]> {
+    if (!isUserId(id)) return [];
+    return (await this.users.findBy({ id: Number(id) })).map(toUser);
   }
 
   private transaction<T>(act: (manager: EntityManager) => Promise<T>): Promise<T> {

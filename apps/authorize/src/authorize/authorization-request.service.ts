@@ -174,9 +174,9 @@ function clientIdOf(parameters: Parameters): string {
 }
 
 /**
- * Returns the error for a user who is not an owner or tester of an application in testing; null for other users. The user
- * sees a page, because a redirect could lead to a phishing site: the redirect URI was not reviewed (RFC 9700 4.11.2). The
- * application gets the error only with `prompt=none`, which forbids a page.
+ * Returns the error for a user who is not an owner or tester of an application in testing; null for other users. The
+ * user sees a page, because a redirect could lead to a phishing site: the redirect URI was not reviewed (RFC 9700
+ * 4.11.2). The application gets the error only with `prompt=none`, which forbids a page.
  */
 export function testingRefusal(
   { clientId }: Client,

@@ -102,7 +102,9 @@ export class AuthorizationResponseService {
     };
   }
 
-  /** Sends the response as a redirect, or as a page that continues or has a form. Adds `state` and `iss` (RFC 9207 2). */
+  /**
+   * Sends the response as a redirect, or as a page that continues or has a form. Adds `state` and `iss` (RFC 9207 2).
+   */
   send(
     reply: FastifyReply,
     { returnTo: { redirectUri, state, responseMode }, clientName, parameters }: AuthorizationResponse,

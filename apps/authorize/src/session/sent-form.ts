@@ -10,8 +10,8 @@ export const newFormNonce = (): string => randomBytes(16).toString('base64url');
 
 /**
  * A consent form in a browser, or a link with a pushed request. The same form gets the same answer again, because the
- * browser drops the first answer when the user clicks again (docs/adr/0044-answers-to-forms.md). Every value is an HMAC keyed with the session cookie, which
- * the service does not store.
+ * browser drops the first answer when the user clicks again (docs/adr/0044-answers-to-forms.md). Every value is an HMAC
+ * keyed with the session cookie, which the service does not store.
  */
 export class SentForm {
   private constructor(

@@ -155,7 +155,9 @@ export class SessionService {
     };
   }
 
-  /** Consumes the login of this request. Returns true for only one of several concurrent forms, also if it is repeated. */
+  /**
+   * Consumes the login of this request. Returns true for only one of several concurrent forms, also if it is repeated.
+   */
   async consumeLogin({ cookie, session }: Visitor, query: string, form: SentForm | null): Promise<boolean> {
     if (cookie === null || session === null || !this.isLoginFor(session, query, form)) return false;
     if (session.loginFor === null) return true;

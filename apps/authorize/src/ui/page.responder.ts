@@ -9,8 +9,8 @@ import { SCRIPT_PATH } from './script.controller.js';
 import { UiOptions } from './ui-options.js';
 
 /**
- * Longest `Location`, in characters. nginx answers 502 unless all headers of a response fit into its `proxy_buffer_size`,
- * 4 kB by default; the other headers need less than 2 kB.
+ * Longest `Location`, in characters. nginx answers 502 unless all headers of a response fit into its
+ * `proxy_buffer_size`, 4 kB by default; the other headers need less than 2 kB.
  */
 const MAX_LOCATION = 2_000;
 
@@ -48,8 +48,8 @@ export class PageResponder {
 
   /**
    * Continues at another URL with GET, so that the browser does not resend a password or decision (RFC 9700 4.12). The
-   * response to a form is a page, because `form-action` would also apply to a redirect and to the redirects that follow.
-   * A long URL is in a page as well, because proxies limit the headers of a response.
+   * response to a form is a page, because `form-action` would also apply to a redirect and to the redirects that
+   * follow. A long URL is in a page as well, because proxies limit the headers of a response.
    */
   redirect(reply: FastifyReply, { location, application = null, reader }: Redirect): void {
     const { method, headers, url } = reply.request;

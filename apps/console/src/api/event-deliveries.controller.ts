@@ -1,6 +1,6 @@
 import { Param, Req } from '@nestjs/common';
 import { EventService } from '#events/operations/event.service.js';
-import { EventStreamService } from '#events/operations/stream.service.js';
+import { EventStreamService } from '#events/operations/event-stream.service.js';
 import type { ApiRequest } from './api.guard.js';
 import { ApiController, Operation } from './operation.js';
 import { type ChangeRequest, Query, RequestedChange } from './request-input.js';

@@ -1,7 +1,7 @@
 import type { ClientView } from '#clients/operations/client.description.js';
 import { REQUESTABLE_EVENTS } from '#events/event-type.js';
 import type { EventView } from '#events/operations/event.service.js';
-import type { StreamView } from '#events/operations/stream.service.js';
+import type { StreamView } from '#events/operations/event-stream.service.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { Form } from '#pages/form.js';

@@ -3,7 +3,9 @@ import { Metrics } from '#platform/telemetry/metrics.js';
 import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { ConsoleConfiguration } from '../console.configuration.js';
 
-/** Measures the number of admins, so that monitoring can report a new one. The login provider has the roles of groups. */
+/**
+ * Measures the number of admins, so that monitoring can report a new one. The login provider has the roles of groups.
+ */
 @Injectable()
 export class AdminGauge {
   constructor(

@@ -136,7 +136,9 @@ export class RequestsController {
   }
 }
 
-/** The page of the request links to the version that it shows, because the owner may change the request in the meantime. */
+/**
+ * The page of the request links to the version that it shows, because the owner may change the request in the meantime.
+ */
 function reviewedIn({ url }: PageRequest): Form {
   return new Form({ version: queryOf(url).get('version') ?? '' });
 }

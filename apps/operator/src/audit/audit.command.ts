@@ -56,7 +56,7 @@ function filters(command: OperatorCommand): OperatorCommand {
   return command
     .option(
       '--type <type>',
-      'only this type, like token.issued, or token for all of them; repeat it',
+      'only this type, like token.issued, or token for all of them; may be repeated',
       collect,
     )
     .option('--client <id>', `only of this application: ${CLIENT}`)

@@ -74,23 +74,23 @@ export function registerCommand(): OperatorCommand {
   return withReceiverOptions(new OperatorCommand('create'))
     .description('register an application and print its credentials and endpoints')
     .option('--name <name>', 'name that users see on the consent page')
-    .option('--redirect-uri <uri>', 'callback address; repeat it for more than one', collect)
+    .option('--redirect-uri <uri>', 'callback address; may be repeated', collect)
     .option(
       '--private-scheme <scheme>',
-      'with --public: admit this scheme, like cursor, for a callback that its maker fixed; any program on a device can register it, too; repeat it for several',
+      'with --public: allow this URI scheme, such as cursor, for a callback that the vendor has fixed; any program on a device can register the same scheme; may be repeated',
       collect,
     )
     .option(
       '--scope <scopes>',
-      'what it may request, separated by spaces (default: the default scopes)',
+      'scopes that it may request, separated by spaces (default: the default scopes)',
       collectScopes,
     )
     .option(
       '--optional-scope <scopes>',
-      'those of its scopes that users opt in to, by a checkbox, separated by spaces (default: none)',
+      'scopes that users opt in to with a checkbox, separated by spaces (default: none)',
       collectScopes,
     )
-    .option('--logo <file>', `PNG, JPEG or WebP, ${LOGO_LIMITS}, by which users recognise it`)
+    .option('--logo <file>', `PNG, JPEG or WebP, ${LOGO_LIMITS}, shown to users`)
     .option('--client-uri <url>', 'its home page, which users see')
     .option('--policy-uri <url>', 'its privacy policy, which users see')
     .option(
@@ -100,15 +100,15 @@ export function registerCommand(): OperatorCommand {
     )
     .option(
       '--post-logout-redirect-uri <uri>',
-      'address to which users may return after a log-out (OpenID Connect); repeat it for more than one',
+      'address to which users may return after a log-out (OpenID Connect); may be repeated',
       collect,
     )
     .option('--backchannel-logout-uri <url>', 'address that gets a logout token when a user logs out')
     .option(
       '--jwks <file>',
-      'JWK Set with its public keys: it signs assertions (private_key_jwt), and has no secret (RFC 7523)',
+      'JWK Set with its public keys: it authenticates with signed assertions (private_key_jwt, RFC 7523) instead of a secret',
     )
-    .option('--jwks-uri <url>', 'https address of that JWK Set, fetched when it is needed')
+    .option('--jwks-uri <url>', 'https address of its JWK Set, fetched when needed')
     .option(
       '--profile <fapi2>',
       'FAPI 2.0 Security Profile: requires keys, PAR, PKCE and DPoP; refresh tokens do not rotate, state is optional',
@@ -125,29 +125,29 @@ export function registerCommand(): OperatorCommand {
     )
     .option(
       '--grant <code|device>',
-      'device: it may also use the device authorization grant (RFC 8628), and needs no redirect URI (default: code)',
+      'device: allow the device authorization grant (RFC 8628) as well; no redirect URI is needed (default: code)',
       choice('--grant', GRANT),
     )
     .option(
       '--metadata-url <url>',
-      'https address of its metadata document, which is its client_id and describes it; only --scope and --optional-scope go with it',
+      'https address of its metadata document, which becomes the client_id; combines only with --scope and --optional-scope',
     )
     .option('--public', 'a phone, desktop or browser application: no secret, PKCE required')
     .option('--require-par', 'refuse authorization requests that the application did not push (RFC 9126)')
     .option(
       '--state <required|optional>',
-      'optional: authorization requests may lack state, and need PKCE (default: required)',
+      'optional: authorization requests may omit state, but must use PKCE (default: required)',
       choice('--state', STATE),
     )
     .option('--first-party', 'a first-party application: users are not asked for consent')
-    .option('--developer-portal', 'the developer portal of this installation, by which owners log in')
+    .option('--developer-portal', 'the developer portal of this installation, where owners log in')
     .option(
       '--id-token-alg <RS256|ES256|EdDSA>',
       'algorithm that signs its ID tokens (default: RS256; with --profile fapi2 ES256)',
     )
     .option(
       '--subject <public|pairwise>',
-      'pairwise: it gets another sub of each user than applications at other hosts (default: public)',
+      'pairwise: it gets a different sub for each user than applications at other hosts (default: public)',
     )
     .jsonOption()
     .notes(
@@ -178,60 +178,60 @@ export function updateCommand(): OperatorCommand {
     .option('--name <name>', 'name that users see on the consent page')
     .option(
       '--scope <scopes>',
-      'everything it may request from now on, separated by spaces; replaces its scopes',
+      'scopes that it may request, separated by spaces; replaces the registered scopes',
       collectScopes,
     )
-    .option('--add-scope <scopes>', 'let it request these as well', collectScopes)
-    .option('--remove-scope <scopes>', 'no longer let it request these', collectScopes)
+    .option('--add-scope <scopes>', 'scopes to add', collectScopes)
+    .option('--remove-scope <scopes>', 'scopes to remove', collectScopes)
     .option(
       '--optional-scope <scopes>',
-      'those of its scopes that users opt in to, by a checkbox; replaces what was registered; none: nothing',
+      'scopes that users opt in to with a checkbox; replaces the registered scopes; none removes all',
       collectScopesOrNone,
     )
     .option(
       '--require-par <true|false>',
-      'whether to refuse authorization requests that the application did not push (RFC 9126)',
+      'true: refuse authorization requests that the application did not push (RFC 9126)',
       choice('--require-par', BOOLEAN),
     )
     .option(
       '--state <required|optional>',
-      'optional: authorization requests may lack state, and need PKCE (RFC 9700 2.1)',
+      'optional: authorization requests may omit state, but must use PKCE (RFC 9700 2.1)',
       choice('--state', STATE),
     )
     .option(
       '--first-party <true|false>',
-      'whether it is a first-party application: users are not asked for consent',
+      'true: a first-party application: users are not asked for consent',
       choice('--first-party', BOOLEAN),
     )
     .option(
       '--developer-portal <true|false>',
-      'whether it is the developer portal of this installation, by which owners log in',
+      'true: the developer portal of this installation, where owners log in',
       choice('--developer-portal', BOOLEAN),
     )
     .option(
       '--grant <code|device>',
-      'whether it may use the device authorization grant (RFC 8628)',
+      'device: allow the device authorization grant (RFC 8628)',
       choice('--grant', GRANT),
     )
     .option('--id-token-alg <RS256|ES256|EdDSA>', 'algorithm that signs its ID tokens')
     .option(
       '--subject <public|pairwise>',
-      'pairwise: it gets another sub of each user than applications at other hosts; a change makes all users look new to it',
+      'pairwise: it gets a different sub for each user than applications at other hosts; after a change, it sees every user as new',
     )
     .option(
       '--yes',
-      'change the subject, or the application by which operators log in to the console, without a confirmation',
+      'change the subject, or the application with which operators log in to the console, without confirmation',
     )
     .option('--client-uri <url>', 'its home page, which users see; none removes it')
     .option('--policy-uri <url>', 'its privacy policy, which users see; none removes it')
     .option(
       '--contacts <contacts>',
-      'email addresses or URLs at which users reach its developer, separated by spaces; replaces what was registered; none: nothing',
+      'email addresses or URLs at which users reach its developer, separated by spaces; replaces the registered contacts; none removes all',
       collectWordsOrNone,
     )
     .option(
       '--post-logout-redirect-uri <uri>',
-      'address to which users may return after a log-out; replaces what was registered; repeat it for several; none: nothing',
+      'address to which users may return after a log-out; replaces the registered addresses; may be repeated; none removes all',
       collectOrNone,
     )
     .option(
@@ -239,17 +239,13 @@ export function updateCommand(): OperatorCommand {
       'address that gets a logout token when a user logs out; none removes it',
     )
     .option('--logo <file>', `PNG, JPEG or WebP, ${LOGO_LIMITS}; none removes it`)
-    .option('--jwks <file>', 'JWK Set with its public keys; replaces what was registered; none removes them')
-    .option('--jwks-uri <url>', 'https address of its JWK Set; replaces what was registered; none removes it')
-    .option('--add-key <file>', 'JWK, or JWK Set, with a public key; the registered keys stay')
-    .option(
-      '--remove-key <key>',
-      'remove the key with this kid or thumbprint; repeat it for several',
-      collect,
-    )
+    .option('--jwks <file>', 'JWK Set with its public keys; replaces the registered keys; none removes them')
+    .option('--jwks-uri <url>', 'https address of its JWK Set; replaces the registered keys; none removes it')
+    .option('--add-key <file>', 'JWK, or JWK Set, to add to the registered public keys')
+    .option('--remove-key <key>', 'kid or thumbprint of a key to remove; may be repeated', collect)
     .option(
       '--dpop-bound <true|false>',
-      'whether to refuse token requests without a DPoP proof (RFC 9449 5.2)',
+      'true: refuse token requests without a DPoP proof (RFC 9449 5.2)',
       choice('--dpop-bound', BOOLEAN),
     )
     .option(
@@ -257,11 +253,11 @@ export function updateCommand(): OperatorCommand {
       'off, for DPoP-bound clients only: the refresh token stays the same',
       choice('--refresh-token-rotation', ROTATION),
     )
-    .option('--add-redirect-uri <uri>', 'register one more; repeat it for several', collect)
-    .option('--remove-redirect-uri <uri>', 'remove one; repeat it for several', collect)
+    .option('--add-redirect-uri <uri>', 'redirect URI to add; may be repeated', collect)
+    .option('--remove-redirect-uri <uri>', 'redirect URI to remove; may be repeated', collect)
     .option(
       '--private-scheme <scheme>',
-      'admit this scheme, like cursor; replaces what was registered; repeat it for several; none: nothing',
+      'URI scheme to allow, such as cursor; replaces the registered schemes; may be repeated; none removes all',
       collectOrNone,
     )
     .jsonOption()

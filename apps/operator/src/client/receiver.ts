@@ -1,5 +1,5 @@
 import type { ReceiverDto } from '#events/operations/stream.dto.js';
-import type { EventStreamService, StreamView } from '#events/operations/stream.service.js';
+import type { EventStreamService, StreamView } from '#events/operations/event-stream.service.js';
 import type { Change } from '#operations/audit-trail.js';
 import type { Input } from '#operations/validate.js';
 import { actor, warnOf } from '../command-line/change.js';

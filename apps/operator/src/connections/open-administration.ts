@@ -4,7 +4,7 @@ import { ClientOperationsModule } from '#clients/operations/client-operations.mo
 import { UserOperationsModule } from '#users/operations/user-operations.module.js';
 import { EventOperationsModule } from '#events/operations/event-operations.module.js';
 import { EventService } from '#events/operations/event.service.js';
-import { EventStreamService } from '#events/operations/stream.service.js';
+import { EventStreamService } from '#events/operations/event-stream.service.js';
 import { AuditOperationsModule } from '#audit/operations/audit-operations.module.js';
 import { DatabaseModule } from '#database/database.module.js';
 import { DatabaseOperationsModule, MigrationService } from '#database/operations/migration.service.js';

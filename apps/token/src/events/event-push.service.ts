@@ -28,8 +28,8 @@ import { type Attempt, SecurityEventDelivery } from './security-event-delivery.j
 import { LogoutDelivery } from './logout-delivery.js';
 
 /**
- * Streams that one process pushes at a time. Slow ones have their own places, so that they do not delay the others. A dead
- * receiver occupies a place for 5 seconds per attempt.
+ * Streams that one process pushes at a time. Slow ones have their own places, so that they do not delay the others. A
+ * dead receiver occupies a place for 5 seconds per attempt.
  */
 const PLACES = { quick: 40, slow: 10 } as const;
 /** A receiver whose latest answer took longer is slow. */
@@ -49,8 +49,8 @@ const CHECKS = {
 type Trouble = keyof typeof CHECKS;
 
 /**
- * Sends security event tokens and logout tokens. A stream is leased, so that its events are sent one after the other. An
- * event is sent again until the receiver answers, with the same `jti`.
+ * Sends security event tokens and logout tokens. A stream is leased, so that its events are sent one after the other.
+ * An event is sent again until the receiver answers, with the same `jti`.
  */
 @Injectable()
 export class EventPushService implements OnApplicationBootstrap, BeforeApplicationShutdown {

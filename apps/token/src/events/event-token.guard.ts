@@ -24,7 +24,9 @@ export const EventScope = (scope: string): MethodDecorator => SetMetadata(SCOPE,
 
 export type EventRequest = FastifyRequest & { clientId: string };
 
-/** Accepts a client's own token for its event stream (RFC 6749 4.4), as Bearer (RFC 6750) or with a proof (RFC 9449). */
+/**
+ * Accepts a client's own token for its event stream (RFC 6749 4.4), as Bearer (RFC 6750) or with a proof (RFC 9449).
+ */
 @Injectable()
 export class EventTokenGuard implements CanActivate {
   private readonly verifier: DpopVerifier;
@@ -44,8 +46,8 @@ export class EventTokenGuard implements CanActivate {
   }
 
   /**
-   * @throws OAuthError not_found without ID_TOKEN_KEYS, which sign the events; invalid_token; insufficient_scope; or with
-   * status 429
+   * @throws OAuthError not_found without ID_TOKEN_KEYS, which sign the events; invalid_token; insufficient_scope; or
+   * with status 429
    */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     if (this.keys.isEmpty) throw new OAuthError('not_found', 404, 'not_found.openid_provider');

@@ -18,8 +18,8 @@ const METHODS = Object.values(DELIVERY_METHODS);
 const MAX_EVENTS = 50;
 
 /**
- * Counts characters like PostgreSQL; `Length` does not count variation selectors. Refuses a lone surrogate, which is not
- * Unicode, and which `jsonb` cannot store.
+ * Counts characters like PostgreSQL; `Length` does not count variation selectors. Refuses a lone surrogate, which is
+ * not Unicode, and which `jsonb` cannot store.
  */
 function StoredText(max: number, options: ReturnType<typeof reports>): PropertyDecorator {
   const isStorable = (text: string) => !/\p{Surrogate}/u.test(text) && Array.from(text).length <= max;

@@ -80,8 +80,8 @@ export class StreamService {
   }
 
   /**
-   * Removes a subject from the stream, or adds it again (section 8.1.3). Any subject gets the same answer, whether or not
-   * there is such a user.
+   * Removes a subject from the stream, or adds it again (section 8.1.3). Any subject gets the same answer, whether or
+   * not there is such a user.
    */
   async setSubject(clientId: string, body: Parameters | undefined, isWanted: boolean): Promise<void> {
     const { id } = await this.find(clientId, idIn(body));

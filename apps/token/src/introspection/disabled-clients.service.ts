@@ -24,8 +24,8 @@ interface ClientChangedRefusal {
  * reported such a token as active to an API that had already received the broadcast. Therefore every process broadcasts
  * again when it reads that a client has been disabled.
  *
- * A token of `client_credentials` also ends with every change of its client's registration, so that a removed key, and a
- * client that is enabled again, leave no token.
+ * A token of `client_credentials` also ends with every change of its client's registration, so that a removed key, and
+ * a client that is enabled again, leave no token.
  */
 @Injectable()
 export class DisabledClientsService implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -82,8 +82,8 @@ export class DisabledClientsService implements OnApplicationBootstrap, OnApplica
   }
 
   /**
-   * Reads again, twice at most, if the token of an API client is newer: the first read may have begun before the change.
-   * The versions of clients with event streams are not in memory.
+   * Reads again, twice at most, if the token of an API client is newer: the first read may have begun before the
+   * change. The versions of clients with event streams are not in memory.
    */
   private async versionOf(clientId: string, expected: number): Promise<number> {
     const known = () => this.versions.get(clientId);

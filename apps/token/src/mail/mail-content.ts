@@ -39,7 +39,7 @@ export class MailContent {
     const locale = chooseLocale({ setting: values.locale });
     const translator = new CatalogueTranslator(MESSAGES, locale);
     const { PRODUCT_NAME: product, DEVELOPERS_URL: portal } = this.configuration;
-    const application = shownName(values.application);
+    const application = withoutLinks(values.application);
     const date = values.expiresAt === null ? '' : translator.date(values.expiresAt, values.timeZone);
     const shown = { product, application, date, inviter: inviterOf(values) };
     const text = (id: MailMessageId) => translator.text(id, shown);
@@ -74,7 +74,7 @@ export class MailContent {
     const { OPERATOR_MAIL, CONSOLE_URL, PRODUCT_NAME } = this.configuration;
     const noun = count === 1 ? 'open request' : 'open requests';
     const lines = oldest.map(
-      ({ name, submittedAt }) => `- “${shownName(name)}”: ${ageOf(now - submittedAt.getTime())}`,
+      ({ name, submittedAt }) => `- “${withoutLinks(name)}”: ${ageOf(now - submittedAt.getTime())}`,
     );
     if (count > oldest.length) lines.push(`- and ${count - oldest.length} more`);
     const where = CONSOLE_URL === '' ? 'Review them with: operator request list' : `${CONSOLE_URL}/requests`;
@@ -98,7 +98,7 @@ function pathOf({ kind, clientId, about }: Mail): string {
 const PLAIN_ADDRESS = /^[\w.+-]+@[\w.-]+$/;
 
 function inviterOf({ inviter, inviterEmail }: MailValues): string {
-  const name = `“${shownName(inviter ?? '')}”`;
+  const name = `“${withoutLinks(inviter ?? '')}”`;
   return PLAIN_ADDRESS.test(inviterEmail ?? '') ? `${name} (${inviterEmail})` : name;
 }
 
@@ -108,10 +108,10 @@ function ageOf(ms: number): string {
 }
 
 /**
- * Text that a stranger chose, as one short line. Mail programs turn what looks like an address or URL into a link, so
+ * Returns an untrusted name as one short line. Mail programs turn text that looks like an address or URL into a link, so
  * spaces separate its parts.
  */
-export function shownName(name: string): string {
+export function withoutLinks(name: string): string {
   const line = name
     .replaceAll(/[\p{C}\p{Z}\s]+/gu, ' ')
     .replaceAll(/[“”„"«»]/g, "'")

@@ -33,7 +33,7 @@ export class MailService implements OnApplicationBootstrap, BeforeApplicationShu
   private readonly schedule: BackgroundLoop;
   private current: Promise<void> = Promise.resolve();
   private isClosed = false;
-  /** What prevents every mail, at the latest check or attempt. */
+  /** Failure of the transport at the latest check or attempt. */
   private failure: string | null = null;
 
   constructor(

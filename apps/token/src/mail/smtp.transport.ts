@@ -17,7 +17,7 @@ export class SmtpTransport extends MailTransport {
     super();
     const { protocol, hostname, port, username, password } = new URL(configuration.SMTP_URL);
     const isSecure = protocol === 'smtps:';
-    // A relay on this machine often has a certificate that nobody can verify, and no network is in between.
+    // A relay on this machine often has a self-signed certificate, and the connection does not cross a network.
     const isLocal = isLoopback(hostname);
     this.options = {
       host: hostname.replace(/^\[(.+)\]$/, '$1'),

@@ -9,8 +9,8 @@ const REMEMBERED = 100_000;
 const HOUR_MS = 60 * 60 * 1000;
 
 /**
- * Records the last use in the background: the day (UTC) of a grant, and the hour of a client secret. Each process writes
- * an id once in this period.
+ * Records the last use in the background: the day (UTC) of a grant, and the hour of a client secret. Each process
+ * writes an id once in this period.
  */
 @Injectable()
 export class UsageRecorder implements BeforeApplicationShutdown {

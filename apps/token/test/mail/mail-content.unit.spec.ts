@@ -3,7 +3,7 @@ import { MAIL_KINDS } from '#mail/mail.entity.js';
 import type { MailValues } from '#mail/mail.store.js';
 import { LOCALES } from '#oauth/locale.js';
 import { EN, type MailMessageId } from '../../src/mail/i18n/en.js';
-import { MailContent, MESSAGES, shownName } from '../../src/mail/mail-content.js';
+import { MailContent, MESSAGES, withoutLinks } from '../../src/mail/mail-content.js';
 import { TokenConfiguration } from '../../src/token.configuration.js';
 
 const IDS = Object.keys(EN) as MailMessageId[];
@@ -63,7 +63,7 @@ describe('a name in a mail', () => {
     ['“Bank”: «pay»', "'Bank': 'pay'"],
     ['x'.repeat(61), `${'x'.repeat(59)}…`],
   ])('%j is shown as %j', (name, shown) => {
-    expect(shownName(name)).toBe(shown);
+    expect(withoutLinks(name)).toBe(shown);
   });
 });
 

@@ -20,7 +20,9 @@ export interface NewestEvents {
 }
 
 export interface EventPage extends ListPage<AuditEvent> {
-  /** Time (ISO 8601) at which the search stopped, if the page is not full and the following page continues the search. */
+  /**
+   * Time (ISO 8601) at which the search stopped, if the page is not full and the following page continues the search.
+   */
   readonly searchedTo: string | null;
   /** True if the following page is `next`, false if it is `previous`. */
   readonly isForward: boolean;

@@ -163,7 +163,9 @@ class DocumentRules {
   id_token_signed_response_alg?: SigningAlgorithm | null;
 }
 
-/** Members with values that demand a protection which this service does not have. Ignoring them would weaken the client. */
+/**
+ * Members with values that demand a protection which this service does not have. Ignoring them would weaken the client.
+ */
 const UNSUPPORTED: Readonly<Record<string, (value: unknown) => boolean>> = {
   require_signed_request_object: (value) => value === true,
   tls_client_certificate_bound_access_tokens: (value) => value === true,

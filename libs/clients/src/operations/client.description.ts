@@ -51,7 +51,10 @@ export function recordedRegistration(client: ClientWithSecrets): Readonly<Record
   return Object.fromEntries(Object.entries(described).filter(([name]) => !STATE.has(name)));
 }
 
-/** Describes a change of the registration for the audit trail. @param client current, which may contain a later change */
+/**
+ * Describes a change of the registration for the audit trail.
+ * @param client current, which may contain a later change
+ */
 export function updateEvent(
   client: ClientWithSecrets,
   { before, after }: RegistrationUpdate,

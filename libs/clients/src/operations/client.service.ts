@@ -185,8 +185,8 @@ export class ClientService {
   }
 
   /**
-   * @throws AdministrationError of the kind `unconfirmed` with every missing confirmation: `confirmNewSubjects` if users
-   * with live grants would get new subjects, `confirmConsole` if operators could not log in to the console
+   * @throws AdministrationError of the kind `unconfirmed` with every missing confirmation: `confirmNewSubjects` if
+   * users with live grants would get new subjects, `confirmConsole` if operators could not log in to the console
    */
   async update(actor: Actor, idOrName: string, input: ClientChanges): Promise<Change<UpdatedClient>> {
     const checked = await checkClientChanges(input, () => this.options.scopes().value);
@@ -322,17 +322,6 @@ export class ClientService {
     return { client_id: client.clientId, markdown, warnings };
   }
 
-  private checkNew(input: NewClientInput): ReturnType<typeof checkNewClient> {
-    const { settings } = this.options;
-    const catalogue = this.options.scopes().value;
-    if (input.metadataUrl === undefined) return checkNewClient(input, catalogue, settings.CONSOLE_URL);
-    return checkDocumentClient(
-      input,
-      catalogue,
-      new OutsideHttp(new OutsideHosts(settings.OUTSIDE_FETCH_ALLOW)),
-    );
-  }
-
   async logo(idOrName: string): Promise<ClientLogo | null> {
     const { logo } = await this.registered(idOrName);
     return logo === null ? null : ((await this.logos.find([logo])).get(logo) ?? null);
@@ -358,6 +347,17 @@ export class ClientService {
     hints: readonly string[],
   ): Promise<string[]> {
     return [...hints, ...(await this.announcer.clientsChanged(actor, [record.client_id], record))];
+  }
+
+  private checkNew(input: NewClientInput): ReturnType<typeof checkNewClient> {
+    const { settings } = this.options;
+    const catalogue = this.options.scopes().value;
+    if (input.metadataUrl === undefined) return checkNewClient(input, catalogue, settings.CONSOLE_URL);
+    return checkDocumentClient(
+      input,
+      catalogue,
+      new OutsideHttp(new OutsideHosts(settings.OUTSIDE_FETCH_ALLOW)),
+    );
   }
 
   private async registered(idOrName: string): Promise<ClientWithSecrets> {

@@ -56,7 +56,10 @@ export interface OwnerlessClient {
 const ENTITIES = { owner: ClientOwnerEntity, tester: ClientTesterEntity } as const;
 const MAX_OWNERLESS = 1_000;
 
-/** Owners, testers and invitations. Each change locks the client. A null result means that the client is unknown to the user. */
+/**
+ * Owners, testers and invitations. Each change locks the client. A null result means that the client is unknown to the
+ * user.
+ */
 @Injectable()
 export class ClientMemberStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -107,7 +110,10 @@ export class ClientMemberStore {
     });
   }
 
-  /** Removes any owner for an operator, even the last. @returns false if the user is not an owner; null as `addOwner` */
+  /**
+   * Removes any owner for an operator, even the last.
+   * @returns false if the user is not an owner; null as `addOwner`
+   */
   async removeOwner(clientId: string, userId: number, operator: string): Promise<boolean | null> {
     return this.dataSource.transaction(async (manager) => {
       if (!(await lockClient(manager, clientId, { operator }))) return null;

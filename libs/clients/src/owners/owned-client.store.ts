@@ -75,7 +75,10 @@ export class OwnedClientStore {
     return query.getMany();
   }
 
-  /** Counts the users with live grants, of at most `MAX_COUNTED_GRANTS` grants; null if the user of the transaction does not own the client. */
+  /**
+   * Counts the users with live grants, of at most `MAX_COUNTED_GRANTS` grants; null if the user of the transaction does
+   * not own the client.
+   */
   async countUsers(clientId: string): Promise<number | null> {
     const [row] = await this.dataSource.query<{ users: number | null }[]>(
       'SELECT count_client_grants($1, $2) AS users',

@@ -74,7 +74,9 @@ export type ListedRequest = Pick<ClientRequestEntity, 'id' | 'version' | 'kind' 
 const LISTED = 100;
 const QUEUE_PAGE = 100;
 
-/** Requests of owners. Each step locks the client, then the request, so that only one of two concurrent steps succeeds. */
+/**
+ * Requests of owners. Each step locks the client, then the request, so that only one of two concurrent steps succeeds.
+ */
 @Injectable()
 export class ClientRequestStore {
   private readonly requests: Repository<ClientRequestEntity>;
@@ -205,7 +207,10 @@ export class ClientRequestStore {
     return { created, update };
   }
 
-  /** Answers a question, or revises a request. @param revised new content, with the change of an application in testing */
+  /**
+   * Answers a question, or revises a request.
+   * @param revised new content, with the change of an application in testing
+   */
   async answer(
     userId: number,
     expected: ExpectedRequest,

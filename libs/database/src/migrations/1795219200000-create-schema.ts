@@ -48,8 +48,8 @@ async function createSearch(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * Lists are newest first. Records with the same time of creation are ordered by id. Without the extension pg_trgm, which
- * a role without the CREATE privilege on the database cannot install, a search reads all rows.
+ * Lists are newest first. Records with the same time of creation are ordered by id. Without the extension pg_trgm,
+ * which a role without the CREATE privilege on the database cannot install, a search reads all rows.
  */
 async function createListIndexes(runner: QueryRunner): Promise<void> {
   await runner.query('CREATE INDEX clients_newest ON clients (created_at, client_id)');

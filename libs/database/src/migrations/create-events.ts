@@ -21,9 +21,9 @@ export async function dropEvents(runner: QueryRunner): Promise<void> {
 }
 
 async function createTables(runner: QueryRunner): Promise<void> {
-  // A client has at most one stream of security events, which it manages itself, and one of logout tokens, which has the
-  // address of the client's registration. `authorization_header` is encrypted with a subkey of TOKEN_KEYS. A worker holds
-  // the stream until `leased_until`; `due_at` is the time of the next attempt.
+  // A client has at most one stream of security events, which it manages itself, and one of logout tokens, which has
+  // the address of the client's registration. `authorization_header` is encrypted with a subkey of TOKEN_KEYS. A worker
+  // holds the stream until `leased_until`; `due_at` is the time of the next attempt.
   await runner.query(`
     CREATE TABLE event_streams (
       id                   uuid PRIMARY KEY DEFAULT gen_random_uuid(),
@@ -126,9 +126,9 @@ async function recordGrantEvents(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * Creates a function that records the end of sessions and the logout tokens (OpenID Connect Back-Channel Logout 1.0 2.5) for the clients with an ID
- * token of a session, or of any session of a user. Includes ended grants, because clients may keep their ID tokens, but
- * not grants whose code expired without a redemption.
+ * Creates a function that records the end of sessions and the logout tokens (OpenID Connect Back-Channel Logout 1.0
+ * 2.5) for the clients with an ID token of a session, or of any session of a user. Includes ended grants, because
+ * clients may keep their ID tokens, but not grants whose code expired without a redemption.
  */
 async function recordLogouts(runner: QueryRunner): Promise<void> {
   // An ended session, or all sessions of a user, until the token app has voided their codes.
@@ -160,8 +160,9 @@ async function recordLogouts(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * Records changes of a user for the clients with a live grant of the user, or with a grant that ended with the change. A password that is only
- * hashed again keeps the sessions. Names no columns, so that an operator can change the collation of one.
+ * Records changes of a user for the clients with a live grant of the user, or with a grant that ended with the change.
+ * A password that is only hashed again keeps the sessions. Names no columns, so that an operator can change the
+ * collation of one.
  */
 async function recordUserEvents(runner: QueryRunner): Promise<void> {
   await createFunction(

@@ -108,8 +108,8 @@ async function createTables(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * The portal sets the handle of its user's grant in each transaction. The database stores only a hash of the handle, so a
- * stolen password of the database does not identify a user.
+ * The portal sets the handle of its user's grant in each transaction. The database stores only a hash of the handle, so
+ * a stolen password of the database does not identify a user.
  */
 async function identifyDeveloper(runner: QueryRunner): Promise<void> {
   const schema = await currentSchema(runner);

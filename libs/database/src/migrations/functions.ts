@@ -1,8 +1,8 @@
 import type { QueryRunner } from 'typeorm';
 
 /**
- * Creates a function in plpgsql, without the right of PUBLIC to execute it. Uses SECURITY DEFINER, like a foreign key, so
- * that a role that may write one table needs no rights on the other.
+ * Creates a function in plpgsql, without the right of PUBLIC to execute it. Uses SECURITY DEFINER, like a foreign key,
+ * so that a role that may write one table needs no rights on the other.
  */
 export async function createFunction(runner: QueryRunner, signature: string, body: string): Promise<void> {
   const schema = await currentSchema(runner);

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { EventService } from './event.service.js';
-import { EventStreamService } from './stream.service.js';
+import { EventStreamService } from './event-stream.service.js';
 
 const SERVICES = [EventService, EventStreamService];
 

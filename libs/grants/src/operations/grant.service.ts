@@ -110,7 +110,9 @@ export class GrantService {
     return { result: { revoked_grants: revoked }, announced: Promise.resolve(warnings) };
   }
 
-  /** Repeat the call while `more` is true or after a failure. The services apply the revocations with the last batch. */
+  /**
+   * Repeat the call while `more` is true or after a failure. The services apply the revocations with the last batch.
+   */
   async revokeSome(
     actor: Actor,
     input: { readonly user?: string; readonly client?: string },

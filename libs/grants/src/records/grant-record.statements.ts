@@ -14,8 +14,8 @@ export interface NewGrantRecord {
   /** Expiry of an unused grant. The time from the creation until then is the lifetime, which each use starts anew. */
   expiresAt: Date;
   /**
-   * End of the grant in milliseconds, whatever its use: requires that the client is live, or that the user owns or tests
-   * it. Null or absent without an end.
+   * End of the grant in milliseconds, whatever its use: requires that the client is live, or that the user owns or
+   * tests it. Null or absent without an end.
    */
   endsAt?: number | null;
   /** True for consent without a page: requires that live grants to the client still cover each scope for each API. */
@@ -67,8 +67,8 @@ const CONTINUED_CONSENT = `
 const USABLE_CLIENT = 'deleted_at IS NULL AND disabled_at IS NULL';
 
 /**
- * SQL condition of a grant with an end. The caller locks the client in an earlier statement, so that this statement sees
- * a removal of the owner or tester that the lock waited for.
+ * SQL condition of a grant with an end. The caller locks the client in an earlier statement, so that this statement
+ * sees a removal of the owner or tester that the lock waited for.
  */
 const MEMBER = `
   AND (client.stage = 'live'

@@ -74,9 +74,9 @@ export class GrantRecordStore {
    * these scopes, in the same transaction. Otherwise the tokens of older grants would stay valid, and older grants
    * would count as consent once the newer grant is revoked.
    * @returns null, recording and revoking nothing, if the client or the user was deleted or disabled, if (with
-   * `continuesConsent`) a scope was concurrently revoked or declined, if (with `endsAt`) the user is not an owner or tester
-   * of the client in testing, or if the grant is already recorded (after two approvals of one device) and the record is
-   * not `repeatableFor` this time
+   * `continuesConsent`) a scope was concurrently revoked or declined, if (with `endsAt`) the user is not an owner or
+   * tester of the client in testing, or if the grant is already recorded (after two approvals of one device) and the
+   * record is not `repeatableFor` this time
    */
   async create(record: NewGrantRecord, declined: readonly string[] = []): Promise<EndedGrants | null> {
     if (declined.length > 0 || record.endsAt)

@@ -33,8 +33,8 @@ export class UnredeemedGrantStore {
   }
 
   /**
-   * Returns grants with `openid` created after `since`, whose codes may not be redeemed yet: grants of an ended session,
-   * or of all sessions of a user, which ended at `at`.
+   * Returns grants with `openid` created after `since`, whose codes may not be redeemed yet: grants of an ended
+   * session, or of all sessions of a user, which ended at `at`.
    * @param skew seconds that cover the difference between clocks and the duration of a request
    */
   ofEndedSession(

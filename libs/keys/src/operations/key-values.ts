@@ -1,7 +1,9 @@
 import { KeyRing } from '../key-ring.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 
-/** Returns `empty`, `public`, or the reason why the text cannot be read; null for private keys. Never repeats the text. */
+/**
+ * Returns `empty`, `public`, or the reason why the text cannot be read; null for private keys. Never repeats the text.
+ */
 export function whyNotPrivateKeys(text: string): string | null {
   if (text.trim() === '') return 'empty';
   try {

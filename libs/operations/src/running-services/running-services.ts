@@ -82,7 +82,10 @@ export class RunningServices {
     }
   }
 
-  /** Encrypts a header for a token app, the only process that can decrypt it. @throws AdministrationError `unavailable` */
+  /**
+   * Encrypts a header for a token app, the only process that can decrypt it.
+   * @throws AdministrationError `unavailable`
+   */
   async sealHeader(request: SealHeaderRequest): Promise<Buffer> {
     try {
       const reply = await this.use((nats) =>

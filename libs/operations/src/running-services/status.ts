@@ -70,7 +70,10 @@ export async function serviceTimes(
   };
 }
 
-/** Omits processes that do not answer: compare the list with the deployment. @throws AdministrationError of the kind `unavailable` */
+/**
+ * Omits processes that do not answer: compare the list with the deployment.
+ * @throws AdministrationError of the kind `unavailable`
+ */
 export async function askServices(
   running: RunningServices,
   services: readonly string[] = STATUS_SERVICES,

@@ -46,8 +46,8 @@ export type RunScript<S extends Scripts> = <Name extends keyof S>(
 ) => Promise<unknown>;
 
 /**
- * Defines a script whose arguments are Lua locals. ARGV[1] is the deadline, ARGV[LIST] is the first element of the list,
- * and `server_now` is the server's time in milliseconds.
+ * Defines a script whose arguments are Lua locals. ARGV[1] is the deadline, ARGV[LIST] is the first element of the
+ * list, and `server_now` is the server's time in milliseconds.
  */
 export function script<const Name extends string = never>(names: readonly Name[], lua: string): Script<Name> {
   const locals = [...names, 'LIST'].join(', ');

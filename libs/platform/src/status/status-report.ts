@@ -11,7 +11,9 @@ export interface ServiceStatus {
   readonly started_at: string;
   /** Time of the reply on the process's clock (ISO 8601). */
   readonly time: string;
-  /** Dependencies that /readyz lists, with the reasons; empty if the process is ready; only `stop` before the shutdown. */
+  /**
+   * Dependencies that /readyz lists, with the reasons; empty if the process is ready; only `stop` before the shutdown.
+   */
   readonly missing?: Readonly<Record<string, string>>;
   /** Key ring, with the signing key first. */
   readonly keys?: readonly KeyStatus[];
@@ -22,7 +24,7 @@ export interface ServiceStatus {
   /** Number of audit events that wait for NATS, and number of events lost since startup. */
   readonly audit?: { readonly waiting: number; readonly dropped: number };
   readonly redis?: RedisStatus;
-  /** How the token app hands mails over, and what prevents this; absent without a portal. */
+  /** Transport of the mails of the token app, and its current failure; absent without a portal. */
   readonly mail?: { readonly transport: 'smtp' | 'product'; readonly failure: string | null };
   /** Compared with the rights that the process needs. Absent without a connection to PostgreSQL. */
   readonly database_rights?: RightsDifference;

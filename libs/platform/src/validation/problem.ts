@@ -1,4 +1,7 @@
-/** Ids of problems, by the values that their texts need; null without values. Each room declares its own in the file of its rules. */
+/**
+ * Ids of problems, by the values that their texts need; null without values. Each room declares its own in the file of
+ * its rules.
+ */
 export interface Problems {
   unknown_field: null;
   type: { readonly expected: 'text' | 'texts' | 'flag' | 'number' | 'file' | 'json' | 'object' };
@@ -11,7 +14,10 @@ export type ProblemId = keyof Problems;
 /** Names of fields and indexes of lists, from the input to the invalid value; empty for the input as a whole. */
 export type Path = readonly (string | number)[];
 
-/** A broken rule about input, or another reason to reject an operation. `describeProblem` of the error guide has the text. Values are public. */
+/**
+ * A broken rule about input, or another reason to reject an operation. `describeProblem` of the error guide has the
+ * text. Values are public.
+ */
 export interface Problem<Id extends ProblemId = ProblemId> {
   readonly id: Id;
   readonly path: Path;
@@ -22,7 +28,9 @@ export interface Problem<Id extends ProblemId = ProblemId> {
 
 type ValuesOf<Id extends ProblemId> = Problems[Id] extends null ? [] : [values: Problems[Id]];
 
-/** Option of class-validator's decorators: reports this problem if the decorator refuses the value, or if it is absent. */
+/**
+ * Option of class-validator's decorators: reports this problem if the decorator refuses the value, or if it is absent.
+ */
 export function reports<Id extends ProblemId>(
   id: Id,
   ...[values]: ValuesOf<Id>

@@ -4,7 +4,9 @@ export const CONSOLE_ROLES = ['viewer', 'support', 'admin'] as const;
 /** `viewer` reads, `support` also ends access (revokes, disables), `admin` may do everything. */
 export type ConsoleRole = (typeof CONSOLE_ROLES)[number];
 
-/** Returns true if the actor may change the account of a user with this role: an admin every one, others a lower role. */
+/**
+ * Returns true if the actor may change the account of a user with this role: an admin every one, others a lower role.
+ */
 export function mayChangeRole(actor: ConsoleRole | null, role: ConsoleRole | null): boolean {
   if (actor === 'admin' || role === null) return true;
   return actor !== null && CONSOLE_ROLES.indexOf(actor) > CONSOLE_ROLES.indexOf(role);

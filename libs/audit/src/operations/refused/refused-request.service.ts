@@ -67,8 +67,8 @@ export interface ExplainedRefusal {
 }
 
 /**
- * Requests of an application for its owners, from the index of the audit trail. The database shows only the applications
- * of the user of the transaction.
+ * Requests of an application for its owners, from the index of the audit trail. The database shows only the
+ * applications of the user of the transaction.
  */
 @Injectable()
 export class RefusedRequestService {

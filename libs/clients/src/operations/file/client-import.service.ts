@@ -49,8 +49,8 @@ export class ClientImportService {
 
   /**
    * Imports all clients or none. Safe to repeat.
-   * @throws AdministrationError that lists every problem by line; of the kind `unconfirmed` if operators could not log in
-   * to the console without `confirmConsole`; or of the kind `unavailable` during another import
+   * @throws AdministrationError that lists every problem by line; of the kind `unconfirmed` if operators could not log
+   * in to the console without `confirmConsole`; or of the kind `unavailable` during another import
    */
   async import(actor: Actor, text: string, confirmConsole = false): Promise<Change<ImportResult>> {
     const plan = await this.plan(text, (planned) => {

@@ -55,7 +55,10 @@ export class ApplicationService {
     return client;
   }
 
-  /** Returns changes of an application, newest first, 100 per page. @param before id of the last change of the page before */
+  /**
+   * Returns changes of an application, newest first, 100 per page.
+   * @param before id of the last change of the page before
+   */
   async history(actor: OwnerActor, clientId: string, before?: string): Promise<ClientHistoryEntity[]> {
     if (!(await this.applications.owns(clientId, actor.userId))) throw unknownClient(clientId);
     return this.applications.history(clientId, before);

@@ -67,7 +67,9 @@ export interface OwnerView {
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
-/** Owners and testers of applications. Methods of operators accept the client_id, or a name that only one client has. */
+/**
+ * Owners and testers of applications. Methods of operators accept the client_id, or a name that only one client has.
+ */
 @Injectable()
 export class ClientMemberService {
   constructor(

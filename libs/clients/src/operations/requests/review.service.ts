@@ -20,7 +20,7 @@ import type {
   RequestStatus,
 } from '../../requests/client-request.entity.js';
 import { type ChangeOfClient, ClientRequestStore } from '../../requests/client-request.store.js';
-import { findingsOf, skeletonOf } from '../../requests/request-checks.js';
+import { findingsOf, skeletonOf } from '../../requests/registration-review.js';
 import { isPlainText, PLAIN_TEXT, type RequestDetails } from '../../requests/request-content.js';
 import { recordedRegistration, updateEvent } from '../client.description.js';
 import { unlessRefused } from '../owners/refused-step.js';

@@ -1,4 +1,4 @@
-import { findingsOf, skeletonOf } from '#clients/requests/request-checks.js';
+import { findingsOf, skeletonOf } from '#clients/requests/registration-review.js';
 
 const REGISTRATION = {
   name: 'Calendar Connect',
