@@ -10,9 +10,9 @@ import {
   useAuthorizeApp,
 } from '../support/start-authorize-app.js';
 
-describe('bad input', () => {
-  const { app, client } = useAuthorizeApp();
+const { app, client, user } = useAuthorizeApp();
 
+describe('bad input', () => {
   const FORM = 'application/x-www-form-urlencoded';
   const FORMS_ONLY = ['/auth/logout-everywhere', '/auth/language'];
   const PATHS = [
@@ -153,9 +153,7 @@ describe('bad input', () => {
 });
 
 describe('optional state', () => {
-  const { app, user } = useAuthorizeApp();
-
-  const client = () => app.client({ requireState: false });
+  const stateless = () => app.client({ requireState: false });
   const WITHOUT = { state: undefined, ...PKCE };
 
   // @rfc 6749 4.1.2 @rfc 6749 4.1.2.1 @rfc 9700 2.1
@@ -165,7 +163,7 @@ describe('optional state', () => {
       ['Cancel without a state', 'deny', 'error', WITHOUT],
       ['Allow with a state', 'allow', 'code', { ...PKCE, state: 's' }],
     ])('receives a state only if it sent one: %s', async (_case, decision, parameter, overrides) => {
-      const { clientId } = await client();
+      const { clientId } = await stateless();
       const browser = await app.loggedIn(user);
       const page = await browser.get(
         authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, ...overrides }),
@@ -183,14 +181,14 @@ describe('optional state', () => {
       ['no code challenge', { state: undefined }],
       ['a plain code challenge', { ...WITHOUT, code_challenge_method: 'plain' }],
     ])('gets an error without a state: %s', async (_case, overrides) => {
-      const { headers } = await authorize(app, await client(), overrides);
+      const { headers } = await authorize(app, await stateless(), overrides);
       const returned = redirectParameters(headers['location']);
       expect(returned).toMatchObject({ error: expect.any(String), iss: app.configuration.BASE_URL });
       expect(returned).not.toHaveProperty('state');
     });
 
     it('needs a code challenge even if it has a secret', async () => {
-      const { headers } = await authorize(app, await client(), {});
+      const { headers } = await authorize(app, await stateless(), {});
       expect(redirectParameters(headers['location'])).toMatchObject({
         error: 'invalid_request',
         error_description: expect.stringMatching(/^code challenge required, because state is optional/),

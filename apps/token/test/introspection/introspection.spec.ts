@@ -8,8 +8,9 @@ import { type IntrospectionReply, SUBJECTS } from '#messaging/contract.js';
 import { monitorRedis } from '#test/support/redis-monitor.js';
 import { useTokenApp } from '../support/use-token-app.js';
 
+const app = useTokenApp();
+
 describe('introspection', () => {
-  const app = useTokenApp();
   let server: { client_id: string; client_secret: string };
 
   beforeAll(async () => {
@@ -147,8 +148,6 @@ describe('introspection', () => {
 });
 
 describe('resource server responder', () => {
-  const app = useTokenApp();
-
   const introspect = (token: string) => app.ask<IntrospectionReply>(SUBJECTS.introspect, { token });
 
   describe('oauth.token.introspect over NATS', () => {

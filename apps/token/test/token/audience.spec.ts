@@ -7,12 +7,12 @@ import type { Pair } from '#test/support/tokens.js';
 import { expectStandardError } from '../support/use-bad-input.js';
 import { useTokenApp } from '../support/use-token-app.js';
 
+const app = useTokenApp(APIS);
+
 describe('audience', () => {
   const API = 'https://api.example.com';
   const BOOKINGS = 'https://bookings.example.com:8443';
   const BOTH = [API, BOOKINGS];
-
-  const app = useTokenApp(APIS);
 
   async function audienceOf(token: string, jkt?: string): Promise<readonly string[] | undefined> {
     const reply = await app.ask<IntrospectionReply>(SUBJECTS.introspect, { token, ...(jkt && { jkt }) });
@@ -208,8 +208,6 @@ describe('audience', () => {
 });
 
 describe('resource', () => {
-  const app = useTokenApp(APIS);
-
   const encoded = (parameters: object) => new URLSearchParams({ ...parameters }).toString();
   const refresh = (refresh_token: string) => ({ grant_type: 'refresh_token', refresh_token, ...app.ours });
 

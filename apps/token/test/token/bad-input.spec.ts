@@ -4,10 +4,10 @@ import request, { type Test } from 'supertest';
 import { AMBIGUOUS_HOSTS, exchange } from '#test/support/raw-http.js';
 import { useBadInput } from '../support/use-bad-input.js';
 
+const { app, good, refuses, ...input } = useBadInput();
+
 describe('bad input', () => {
   const TOKEN = '/api/auth/oauth/token';
-
-  const { app, good, refuses, ...input } = useBadInput();
 
   const send = () => input.send('token');
   const valid = () => app.redemption(good.code);
@@ -195,8 +195,6 @@ describe('bad input', () => {
 });
 
 describe('bad input refresh', () => {
-  const { app, good, refuses, ...input } = useBadInput();
-
   const send = () => input.send('refreshToken');
   const bearer = (token: string) => send().set('Authorization', `Bearer ${token}`);
   const refreshing = () => ({ grant_type: 'refresh_token', ...app.ours });
