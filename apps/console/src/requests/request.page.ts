@@ -120,7 +120,7 @@ export function requestPage({ operator, reviewed, scopes, now, changed, status }
           html`${owners.map(({ user_id: user, username, email }) => html`<a href="/users/${user}"><bdi>${username}</bdi></a> (<bdi>${email}</bdi>)<br />`)}`,
         ],
         ['Kind of application', textOf(content['application'])],
-        ['Purpose', lines(textOf(content['purpose']))],
+        [request.kind === 'change' ? 'Reason' : 'Purpose', lines(textOf(content['purpose']))],
         ['Terms of service', textOf(content['termsUri'])],
       ])}
       ${checks(reviewed)} ${scopeTable(reviewed, scopes)} ${registration(reviewed)} ${logos(reviewed)}
@@ -170,8 +170,11 @@ function scopeTable(reviewed: ReviewedRequest, catalogue: ScopeCatalogue): Html 
   </section>`;
 }
 
-/** Lists the registration as it is, with what the approval would change. */
-function registration({ request: { kind }, current, changes }: ReviewedRequest): Html {
+/** Lists the registration as it is, with what the approval would change; after the decision, what was requested. */
+function registration(reviewed: ReviewedRequest): Html {
+  const { kind, status } = reviewed.request;
+  if (status !== 'submitted' && status !== 'question') return requested(reviewed);
+  const { current, changes } = reviewed;
   const names =
     kind === 'change'
       ? Object.keys(changes)
@@ -187,9 +190,25 @@ function registration({ request: { kind }, current, changes }: ReviewedRequest):
         return [
           html`<code>${name}</code>`,
           valueOf(current[name]),
-          change ? html`<strong>${valueOf(change.new)}</strong>` : 'the same',
+          change ? html`<strong>${valueOf(name === 'stage' ? 'live' : change.new)}</strong>` : 'the same',
         ];
       }),
+    )}
+  </section>`;
+}
+
+/** Fields of a request that other parts of the page show. */
+const SHOWN_ELSEWHERE: readonly string[] = ['purpose', 'reasons', 'application', 'termsUri', 'logo'];
+
+function requested(reviewed: ReviewedRequest): Html {
+  return html`<section>
+    <h2>Request</h2>
+    ${table(
+      'What was requested',
+      ['Field', 'Value'],
+      Object.entries(contentOf(reviewed))
+        .filter(([name, value]) => !SHOWN_ELSEWHERE.includes(name) && !isEmpty(value))
+        .map(([name, value]) => [html`<code>${name}</code>`, valueOf(value)]),
     )}
   </section>`;
 }

@@ -59,6 +59,7 @@ describe('a request', () => {
     ])
       expect(page.text.includes(text) || words.includes(text)).toBe(true);
     expect(page.text).toContain(`/applications/${request.clientId}/consent?language=ar`);
+    expect(words).toContain('stagetestinglive');
   });
 
   // The owner chose the names and texts.
@@ -177,5 +178,28 @@ describe('the change of a live application', () => {
     expect(await name()).toBe('Notes');
     await decide(admin, 'approve');
     expect(await name()).toBe('Notes, and more');
+  });
+
+  it('is shown with the additions that are not registered yet, and as it was requested after the approval', async () => {
+    const { clientId } = request;
+    const [added, other] = ['https://notes.example/added', 'https://notes.example/other'];
+    await app.sql(
+      `UPDATE clients SET stage = 'live', redirect_uris = redirect_uris || $2::text[] WHERE client_id = $1`,
+      [clientId, [added]],
+    );
+    const content = { addRedirectUris: [added, other], purpose: 'A new host', reasons: {} };
+    await app.sql(`UPDATE client_requests SET kind = 'change', content = $2 WHERE id = $1`, [
+      request.id,
+      content,
+    ]);
+    expect((await admin.get(path())).status).toBe(200);
+    const approved = await decide(admin, 'approve');
+    expect([approved.status, wordsOf(approved)]).toEqual([
+      200,
+      expect.stringContaining(`What was requested FieldValue addRedirectUris${added}${other}`),
+    ]);
+    expect(
+      await app.sql('SELECT redirect_uris AS uris FROM clients WHERE client_id = $1', [clientId]),
+    ).toEqual([{ uris: expect.arrayContaining([added, other]) }]);
   });
 });

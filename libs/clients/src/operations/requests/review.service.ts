@@ -12,7 +12,8 @@ import { type Input, validated } from '#operations/validate.js';
 import { problem } from '#platform/validation/problem.js';
 import { MayBeAbsent, Satisfies } from '#platform/validation/validate.js';
 import { ClientMemberStore } from '../../owners/client-member.store.js';
-import type { ClientLogo } from '../../client.js';
+import type { ClientLogo, ClientWithSecrets } from '../../client.js';
+import type { ClientRegistration } from '../../client-registration.store.js';
 import { ClientStore } from '../../client.store.js';
 import type {
   ClientRequestEntity,
@@ -23,10 +24,11 @@ import { type ChangeOfClient, ClientRequestStore } from '../../requests/client-r
 import { findingsOf, skeletonOf } from '../../requests/registration-review.js';
 import { isPlainText, PLAIN_TEXT, type RequestDetails } from '../../requests/request-content.js';
 import { recordedRegistration, updateEvent } from '../client.description.js';
+import { ListChangesDto } from '../client.dto.js';
 import { unlessRefused } from '../owners/refused-step.js';
 import { ownerView, type OwnerView } from '../owners/client-member.service.js';
 import { checkPrivileges } from '../privileged-client.js';
-import { changedRegistration, checkClientChanges } from '../registration-changes.js';
+import { changedRegistration, type CheckedChanges, checkClientChanges } from '../registration-changes.js';
 import { RequestStepDto } from './request.service.js';
 import { requestedChange } from './requested-registration.js';
 import { messageView, type MessageView, requestView, type RequestView } from './request.description.js';
@@ -97,11 +99,7 @@ export class ReviewService {
     const client = clientId === null ? null : await this.clients.find(clientId);
     if (clientId === null || !client) throw unknownRequest(id);
     const current = recordedRegistration(client);
-    const change = await this.changeOf(request);
-    const hasSecrets = client.secrets.length > 0;
-    const hasDocument = client.document !== null;
-    const { logo, ...after } = change(client, { type: client.type, hasSecrets, hasDocument });
-    const wanted = { ...client, ...after, logo: logo === undefined ? client.logo : logo && digestOf(logo) };
+    const wanted = isOpen(request) ? await this.approved(request, client) : client;
     const { reasons = {} } = request.content as Partial<RequestDetails>;
     const isChange = request.kind === 'change';
     const findings = findingsOf(
@@ -157,6 +155,23 @@ export class ReviewService {
     return this.decided(actor, 'rejected', request);
   }
 
+  /** Returns the client as it would be after the approval. */
+  private async approved(
+    request: ClientRequestEntity,
+    client: ClientWithSecrets,
+  ): Promise<ClientWithSecrets> {
+    const change = await this.changeOf(request);
+    const hasSecrets = client.secrets.length > 0;
+    const hasDocument = client.document !== null;
+    const { logo, ...after } = change(client, { type: client.type, hasSecrets, hasDocument });
+    return {
+      ...client,
+      ...after,
+      stage: 'live',
+      logo: logo === undefined ? client.logo : logo && digestOf(logo),
+    };
+  }
+
   private async found(id: string): Promise<ClientRequestEntity> {
     const request = await this.requests.find(id);
     if (request) return request;
@@ -167,7 +182,7 @@ export class ReviewService {
   private async changeOf({ content, clientId }: ClientRequestEntity): Promise<ChangeOfClient> {
     const changes = await checkClientChanges(requestedChange(content), () => this.options.scopes().value);
     return (current, existing) =>
-      changedRegistration({ clientId: clientId ?? '', ...existing }, current, changes);
+      changedRegistration({ clientId: clientId ?? '', ...existing }, current, notYetAdded(changes, current));
   }
 
   private decided(
@@ -184,6 +199,15 @@ export class ReviewService {
       announced: this.announcer.clientsChanged(actor, clientId === null ? [] : [clientId], record, ...more),
     };
   }
+}
+
+const isOpen = ({ status }: ClientRequestEntity): boolean => status === 'submitted' || status === 'question';
+
+/** Omits additions that an operator has made in the meantime, so that the rest of the request can be reviewed. */
+function notYetAdded({ lists, ...changes }: CheckedChanges, current: ClientRegistration): CheckedChanges {
+  const addRedirectUris = lists.addRedirectUris.filter((uri) => !current.redirectUris.includes(uri));
+  const addScopes = lists.addScopes.filter((scope) => !current.scopes.includes(scope));
+  return { ...changes, lists: Object.assign(new ListChangesDto(), lists, { addRedirectUris, addScopes }) };
 }
 
 function unknownRequest(id: string): AdministrationError {
