@@ -100,8 +100,11 @@ describe('the values that a check compared', () => {
     ]);
   });
 
-  it('have no difference for a scope that has nothing in common with any permitted scope', () => {
-    const detail = { requested: ['openid', 'bookings:read'], registered: ['openid'] };
+  it.each([
+    ['bookings:read', 'openid'],
+    ['bookings:read', 'profile:read'],
+  ])('have no difference for the scope %s, which is not a misspelled %s', (requested, registered) => {
+    const detail = { requested: [requested], registered: [registered] };
     expect(comparisonOf(event({ check: 'scope_unregistered', detail })).differences).toEqual([]);
   });
 

@@ -141,7 +141,8 @@ function differences(check: string, detail: Detail): Difference[] {
 const MAX_SCOPES = 5;
 
 /**
- * Compares rejected scopes or resources with their closest matches. Omits matches that have nothing in common.
+ * Compares rejected scopes or resources with their closest matches. Omits matches without a common run of half their
+ * length, like `bookings:read` and `profile:read`, because they are different scopes and not typing errors.
  */
 function differentScopes(requested: readonly string[], permitted: readonly string[]): Difference[] {
   return requested
@@ -149,7 +150,10 @@ function differentScopes(requested: readonly string[], permitted: readonly strin
     .slice(0, MAX_SCOPES)
     .map((scope) => closestDifference(scope, permitted))
     .filter((difference) => difference !== null)
-    .filter(({ parts }) => parts.some(({ only }) => only === undefined));
+    .filter(({ parts, expected }) => {
+      const longest = Math.max(...parts.map(({ text, only }) => (only === undefined ? text.length : 0)));
+      return longest >= expected.length / 2;
+    });
 }
 
 export function textsOf(value: unknown): string[] {
