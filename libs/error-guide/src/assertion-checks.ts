@@ -89,7 +89,7 @@ export const ASSERTION_CHECKS = {
     meaning:
       'No application has this `client_id` and a public key that verifies the assertion. The response does not say which is wrong.',
     application: [
-      'Compare the `client_id` with what the operator gave you, and sign with the key that you registered.',
+      'Compare the `client_id` with your registration, and sign with the key that you registered.',
       'After a rotation, publish the new public key before you sign with it.',
     ],
   },

@@ -7,7 +7,7 @@ export const AUTHORIZATION_CHECKS = {
   client_id_unregistered: {
     title: 'The application is unknown',
     meaning: 'The `client_id` of the authorization request is misspelt, or belongs to another installation.',
-    application: 'Compare the `client_id` with what the operator gave you.',
+    application: 'Compare the `client_id` with your registration.',
     operator: [
       'If it is an https URL, it is the address of a metadata document: admit the application with `client create --metadata-url`, or every application of its host with `CLIENT_METADATA_HOSTS`.',
       'Otherwise compare it with the registered applications.',

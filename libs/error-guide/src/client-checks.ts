@@ -10,15 +10,15 @@ export const CLIENT_CHECKS = {
     meaning:
       'No application has this `client_id` and this `client_secret`. The response does not say which is wrong.',
     application: [
-      'Compare both with what the operator gave you: no space or line break at the end, and of this installation, not of a test one.',
+      'Compare both with your registration: no space or line break at the end, and of this installation, not of a test one.',
       'With HTTP Basic, percent-encode both before you join them (RFC 6749 2.3.1).',
-      'The secret may have been replaced: ask the operator for the current one.',
+      'The secret may have been replaced or have expired: create another, or ask the operator for one.',
     ],
   },
   client_unknown: {
     title: 'No application has this client_id',
     meaning: 'The `client_id` is misspelt, or belongs to another installation or a deleted application.',
-    application: 'Compare the `client_id` with what the operator gave you.',
+    application: 'Compare the `client_id` with your registration.',
     operator: 'Compare it with the registered applications.',
     commands: ['client list'],
     publishedAs: 'client_credentials_mismatch',
@@ -26,7 +26,8 @@ export const CLIENT_CHECKS = {
   client_secret_mismatch: {
     title: 'The client secret is wrong',
     meaning: 'The application exists, but its secret is wrong, truncated or revoked.',
-    application: 'Compare the secret with what the operator gave you, and deploy the current one.',
+    application:
+      'Deploy the current secret, complete and without a line break. If it is lost or has expired, create another, or ask the operator for one.',
     operator:
       'See which secrets are live and when each was last used. Make a new one if the application has none of them.',
     commands: ['client secret list {client_id}', 'client secret rotate {client_id}'],
