@@ -270,11 +270,14 @@ export function pageLinks(
   query: Readonly<Record<string, string>>,
   { next, previous }: Pick<ListPage<unknown>, 'next' | 'previous'>,
   texts = { pages: 'Pages', previous: 'Previous page', next: 'Next page' },
+  fragment = '',
 ): Html | false {
   if (next === null && previous === null) return false;
   const link = (cursor: string | null, text: string) =>
     cursor !== null &&
-    html`<a class="button even" href="${path}?${new URLSearchParams({ ...query, cursor }).toString()}"
+    html`<a
+      class="button even"
+      href="${path}?${new URLSearchParams({ ...query, cursor }).toString()}${fragment}"
       >${text}</a
     >`;
   return html`<div class="actions" role="navigation" aria-label="${texts.pages}">

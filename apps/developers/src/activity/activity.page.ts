@@ -23,6 +23,9 @@ import type { Viewer } from '../developer.js';
 
 export const FILTERS = ['reference', 'cause', 'since', 'until'] as const;
 
+/** Skips the charts, which are above the list. */
+export const REFUSED = '#refused';
+
 export type RefusedQuery = Readonly<Partial<Record<(typeof FILTERS)[number], string>>>;
 
 export interface ActivityView extends Viewer {
@@ -44,7 +47,7 @@ export function activityPage(view: ActivityView): Page {
       ${backLink(client)}
       <p>${translator.text('activity.hint')}</p>
       ${histories.map((history) => chart(translator, history))}
-      <h2>${translator.text('refused.title')}</h2>
+      <h2 id="refused">${translator.text('refused.title')}</h2>
       <p>${translator.text('refused.hint')}</p>
       ${refused === null && problemBox([translator.text('refused.invalid')])} ${filterForm(view, path)}
       ${
@@ -69,11 +72,17 @@ export function activityPage(view: ActivityView): Page {
       }
       ${
         refused &&
-        pageLinks(path, query, refused, {
-          pages: translator.text('pages.title'),
-          previous: translator.text('pages.previous'),
-          next: translator.text('pages.next'),
-        })
+        pageLinks(
+          path,
+          query,
+          refused,
+          {
+            pages: translator.text('pages.title'),
+            previous: translator.text('pages.previous'),
+            next: translator.text('pages.next'),
+          },
+          REFUSED,
+        )
       }
     `,
   };
@@ -89,7 +98,7 @@ function filterForm({ translator, query, histories }: ActivityView, path: string
     label: translator.text(`refused.${name}`),
     value: query[name] ?? '',
   });
-  return html`<form method="get" action="${path}" class="filter" role="search">
+  return html`<form method="get" action="${path}${REFUSED}" class="filter" role="search">
     ${textField(field('reference'))}
     ${selectField(field('cause'), [
       { value: '', text: translator.text('refused.all') },
@@ -117,9 +126,13 @@ function chart(translator: Translator, { unit, periods }: RefusedHistory): Html 
       count: ({ refused }: HistoryPeriod) => Object.values(refused).reduce((sum, count) => sum + count, 0),
     },
   ];
+  const title = translator.text(isDay ? 'activity.days' : 'activity.hours');
+  if (periods.every((period) => series.every(({ count }) => count(period) === 0)))
+    return html`<h2>${title}</h2>
+      <p class="quiet">${translator.text('refused.none_yet')}</p>`;
   return columnChart({
     id: `chart-${unit}`,
-    title: translator.text(isDay ? 'activity.days' : 'activity.hours'),
+    title,
     description: translator.text('activity.chart'),
     peak: (count) => translator.text('activity.peak', { count }),
     columns: periods.map((period) => ({
@@ -136,7 +149,6 @@ function chart(translator: Translator, { unit, periods }: RefusedHistory): Html 
           ...series.map(({ title }) => ({ title, isNumber: true }) as const),
         ],
         periods.map((period) => [nameOf(period), ...series.map(({ count }) => count(period))]),
-        translator.text('refused.none_yet'),
       )}`,
   });
 }

@@ -14,7 +14,8 @@ export interface ApplicationView extends Viewer {
 }
 
 export function applicationPage(view: ApplicationView): Page {
-  const { translator, client, users } = view;
+  const { translator, client, users, requests } = view;
+  const question = requests.find(({ status }) => status === 'question');
   const link = (
     page: 'activity' | 'events' | 'try' | 'change' | 'team' | 'integrate' | 'history',
     text: string,
@@ -26,6 +27,7 @@ export function applicationPage(view: ApplicationView): Page {
     section: '/',
     content: html`
       ${noteOf(view)}
+      ${question && html`<p role="status"><a href="/requests/${question.id}">${translator.text('app.question')}</a></p>`}
       ${client.stage === 'testing' && html`<p role="status">${translator.text('stage.testing_hint')}</p>`}
       ${facts([
         [translator.text('field.state'), stageTag(translator, client)],

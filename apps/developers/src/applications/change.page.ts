@@ -38,7 +38,7 @@ export function changePage(view: ChangeView): Page {
         developer,
         pathOf(client.clientId, 'change'),
         html`${hiddenFields([['version', version]])}
-          ${requestFields(translator, { ...view, problems, hasKind: false })}
+          ${requestFields(translator, { ...view, problems, hasKind: false, isLive: client.stage === 'live' })}
           <div class="actions">
             ${button(translator.text('change.review'))}
             <a class="button even" href="${pathOf(client.clientId)}">${translator.text('cancel')}</a>
@@ -58,7 +58,7 @@ export interface Difference {
   readonly after: string;
 }
 
-/** Fields of two contents that differ. */
+/** Fields of two contents that differ. The reason for a change of a live application is not a field of it. */
 export function differences(before: Content, after: Content): Difference[] {
   const shown = (value: unknown): string =>
     Array.isArray(value)
@@ -67,7 +67,8 @@ export function differences(before: Content, after: Content): Difference[] {
         ? value
         : '';
   return Object.keys(after)
-    .filter((field) => field !== 'reasons' && field !== 'application')
+    .filter((field) => !['reasons', 'application'].includes(field))
+    .filter((field) => field !== 'purpose' || field in before)
     .map((field) => ({ field, before: shown(before[field]), after: shown(after[field]) }))
     .filter((change) => change.before !== change.after);
 }

@@ -80,7 +80,7 @@ function actionOf(translator: Translator, { action }: ClientHistoryEntity): Frag
   });
 }
 
-/** Shows old and new values of columns. */
+/** Shows old and new values of columns; of lists, what was removed and added. */
 function changesOf(translator: Translator, { action, changes }: ClientHistoryEntity): Fragment {
   if (action !== 'updated') return false;
   return facts(
@@ -88,10 +88,24 @@ function changesOf(translator: Translator, { action, changes }: ClientHistoryEnt
       const { old, new: current } = change as { readonly old: unknown; readonly new: unknown };
       const id = COLUMNS[column];
       const label = id === undefined ? column : translator.text(id);
-      return [label, html`<del>${textOf(old)}</del> <ins>${textOf(current)}</ins>`] as const;
+      const [before, after] = [listOf(old), listOf(current)];
+      const removed = before.filter((value) => !after.includes(value));
+      const added = after.filter((value) => !before.includes(value));
+      const shown = (value: unknown) =>
+        html`<bdi>${column === 'stage' ? stageText(translator, value) : textOf(value)}</bdi>`;
+      return [
+        label,
+        html`${removed.map((value) => html`<del>${shown(value)}</del> `)}
+        ${added.map((value) => html`<ins>${shown(value)}</ins> `)}`,
+      ] as const;
     }),
   );
 }
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
+
+const stageText = (translator: Translator, stage: unknown): string =>
+  translator.text(stage === 'testing' ? 'stage.testing' : 'stage.live');
 
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return '–';

@@ -24,28 +24,29 @@ export function integratePage(
   const isPublic = type === 'public';
   const scope = scopes.join(' ');
   const authorization = new URL(AUTH_URL + ENDPOINTS.authorize);
-  authorization.search = new URLSearchParams({
-    client_id: clientId,
-    redirect_uri: redirectUri ?? '',
-    response_type: 'code',
-    scope,
-    state: 'RANDOM',
-    code_challenge: 'CHALLENGE',
-    code_challenge_method: 'S256',
-  }).toString();
+  const known = { client_id: clientId, redirect_uri: redirectUri ?? '', response_type: 'code', scope };
+  authorization.search = new URLSearchParams(known).toString();
+  const identified = isPublic ? `-d client_id=${clientId}` : `-u "${clientId}:$CLIENT_SECRET"`;
+  const start = [
+    'STATE=$(openssl rand -hex 24)',
+    'VERIFIER=$(openssl rand -hex 32)',
+    `CHALLENGE=$(printf %s "$VERIFIER" | openssl dgst -sha256 -binary | openssl base64 -A | tr '+/' '-_' | tr -d =)`,
+    `echo "${authorization.href}&state=$STATE&code_challenge=$CHALLENGE&code_challenge_method=S256"`,
+  ].join('\n');
   const exchange = [
-    `curl ${BASE_URL}${ENDPOINTS.token}`,
-    ...(isPublic ? [`-d client_id=${clientId}`] : [`-u ${clientId}:SECRET`]),
-    '-d grant_type=authorization_code',
-    '-d code=CODE',
-    '-d code_verifier=VERIFIER',
+    `curl ${BASE_URL}${ENDPOINTS.token} ${identified}`,
+    '-d grant_type=authorization_code -d "code=$CODE" -d "code_verifier=$VERIFIER"',
     `--data-urlencode redirect_uri=${shellWord(redirectUri ?? '')}`,
   ];
   const device = [
-    `curl ${BASE_URL}${ENDPOINTS.deviceAuthorization}`,
-    ...(isPublic ? [`-d client_id=${clientId}`] : [`-u ${clientId}:SECRET`]),
+    `curl ${BASE_URL}${ENDPOINTS.deviceAuthorization} ${identified}`,
     `--data-urlencode scope=${shellWord(scope)}`,
   ];
+  const refresh = [
+    `curl ${BASE_URL}${ENDPOINTS.token} ${identified}`,
+    '-d grant_type=refresh_token -d "refresh_token=$REFRESH_TOKEN"',
+  ];
+  const revoke = [`curl ${BASE_URL}${ENDPOINTS.revoke} ${identified}`, '-d "token=$REFRESH_TOKEN"'];
   const example = (lines: readonly string[]) =>
     html`<pre tabindex="0"><code>${lines.join(' \\\n  ')}</code></pre>`;
   return {
@@ -70,7 +71,7 @@ export function integratePage(
         redirectUri !== undefined &&
         html`<h2>${translator.text('integrate.step_authorize')}</h2>
           <p>${translator.text('integrate.step_authorize_hint')}</p>
-          ${example([authorization.href])}
+          ${example([start])}
           <h2>${translator.text(isPublic ? 'integrate.step_exchange_public' : 'integrate.step_exchange')}</h2>
           ${example(exchange)}`
       }
@@ -80,7 +81,11 @@ export function integratePage(
           ${example(device)}`
       }
       <h2>${translator.text('integrate.step_call')}</h2>
-      ${example([`curl ${API_URL}/v2/me`, `-H 'Authorization: Bearer ACCESS_TOKEN'`])}
+      ${example([`curl ${API_URL}/v2/me`, '-H "Authorization: Bearer $ACCESS_TOKEN"'])}
+      <h2>${translator.text('integrate.step_refresh')}</h2>
+      ${example(refresh)}
+      <h2>${translator.text('integrate.step_revoke')}</h2>
+      ${example(revoke)}
     `,
   };
 }

@@ -79,12 +79,14 @@ export interface FieldsView {
   readonly problems: Problems;
   /** False for a registered application, whose kind stays. */
   readonly hasKind: boolean;
+  /** True for a change of a live application, whose purpose and terms were part of its first request. */
+  readonly isLive?: boolean;
   /** Scopes that a live application has, which need no reason. */
   readonly granted?: readonly string[];
 }
 
 export function requestFields(translator: Translator, view: FieldsView): Html {
-  const { content, catalogue, problems, hasKind, granted = [] } = view;
+  const { content, catalogue, problems, hasKind, isLive = false, granted = [] } = view;
   const field = (name: RequestField, hint?: MessageId) => ({
     name,
     label: translator.text(LABELS[name]),
@@ -92,17 +94,24 @@ export function requestFields(translator: Translator, view: FieldsView): Html {
     problems: problems.get(name) ?? [],
     ...(hint && { hint: translator.text(hint) }),
   });
-  const lines = (name: RequestField, hint: MessageId) =>
-    linesField({ ...field(name, hint), value: listOf(content[name]) });
+  const optional = (name: RequestField, hint?: MessageId) => ({
+    ...field(name, hint),
+    label: translator.text('field.optional', { label: translator.text(LABELS[name]) }),
+  });
+  const purpose = isLive
+    ? { ...field('purpose', 'field.change_reason_hint'), label: translator.text('field.change_reason') }
+    : field('purpose', 'field.purpose_hint');
   const reasons = (content['reasons'] ?? {}) as Readonly<Record<string, unknown>>;
   const fields = html`
     ${textField(field('name', 'field.name_hint'))}
-    ${linesField({ ...field('purpose', 'field.purpose_hint'), value: [textOf(content['purpose'])] })}
-    ${textField(field('clientUri', 'field.url_hint'))} ${textField(field('policyUri', 'field.url_hint'))}
-    ${textField(field('termsUri', 'field.url_hint'))} ${lines('contacts', 'field.contact_hint')}
-    ${textField({ ...field('logo'), type: 'file', value: '', hint: logoHint(translator, content) })}
+    ${linesField({ ...purpose, value: [textOf(content['purpose'])] })}
+    ${textField(optional('clientUri', 'field.url_hint'))}
+    ${textField(optional('policyUri', 'field.url_hint'))}
+    ${!isLive && textField(optional('termsUri', 'field.url_hint'))}
+    ${linesField({ ...optional('contacts', 'field.contact_hint'), value: listOf(content['contacts']) })}
+    ${textField({ ...optional('logo'), type: 'file', value: '', hint: logoHint(translator, content) })}
     ${hasKind && kindChoices(translator, textOf(content['application']))}
-    ${lines('redirectUris', 'field.redirect_hint')}
+    ${linesField({ ...field('redirectUris', 'field.redirect_hint'), value: listOf(content['redirectUris']) })}
     ${
       granted.length > 0 &&
       choices(
@@ -163,12 +172,15 @@ function kindChoices(translator: Translator, chosen: string): Html {
 }
 
 /** Content of a submitted request. */
-export function contentFacts(translator: Translator, content: Content): Html {
+export function contentFacts(
+  translator: Translator,
+  { kind, content }: { readonly kind: 'registration' | 'change'; readonly content: Content },
+): Html {
   const reasons = (content['reasons'] ?? {}) as Readonly<Record<string, unknown>>;
   const added = [...listOf(content['redirectUris']), ...listOf(content['addRedirectUris'])];
   return facts([
     [translator.text('field.name'), bdi(content['name'])],
-    [translator.text('field.purpose'), bdi(content['purpose'])],
+    [translator.text(kind === 'change' ? 'field.change_reason' : 'field.purpose'), bdi(content['purpose'])],
     [translator.text('field.website'), bdi(content['clientUri'])],
     [translator.text('field.policy'), bdi(content['policyUri'])],
     [translator.text('field.terms'), bdi(content['termsUri'])],

@@ -77,8 +77,8 @@ export function requestPage(view: RequestView): Page {
       ${noteOf(view)}
       <p>${statusTag(translator, status)} ${timeOf(translator, request.submitted_at)}</p>
       ${clientId !== null && html`<p><a href="${pathOf(clientId)}">${translator.text('created.next')}</a></p>`}
-      ${contentFacts(translator, request.content as Content)} ${conversation(view)}
-      ${isOpen && answerForm(view)}
+      ${contentFacts(translator, { kind: request.kind, content: request.content as Content })}
+      ${conversation(view)} ${isOpen && answerForm(view)}
       ${
         isOpen &&
         request.kind === 'change' &&

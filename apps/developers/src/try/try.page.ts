@@ -11,6 +11,7 @@ import {
 } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
+import { REFUSED } from '../activity/activity.page.js';
 import type { Origins } from '../applications/integrate.page.js';
 import { backLink, inEnglish, pathOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';
@@ -34,7 +35,7 @@ export function tryPage(view: TryView): Page {
       ${
         isTriable(client)
           ? html`<p>${translator.text('try.intro')}</p>
-              ${startStep(view)} ${flow && returnStep(view, flow)}
+              ${startStep(view)} ${returnStep(view)}
               ${step(view, 'exchange', (returned?.code ?? null) !== null, isConfidential)}
               ${step(view, 'call', tokens !== null, false)}
               ${step(view, 'refresh', (tokens?.refresh ?? null) !== null, isConfidential)}
@@ -80,25 +81,30 @@ function startStep({ translator, developer, client, flow, origins }: TryView): H
   </section>`;
 }
 
-function returnStep({ translator, developer, client }: TryView, { returned }: Flow): Html {
+function returnStep({ translator, developer, client, flow }: TryView): Html {
+  const returned = flow?.returned;
   const problem = returned?.problem ?? null;
   return html`<section id="return">
     <h2>${translator.text('try.return')}</h2>
     ${problem !== null && problemBox([translator.text(`try.problem_${problem}`)])}
     ${returned?.finding && finding({ translator, client }, returned.finding)}
     ${(returned?.code ?? null) !== null && noteBox(translator.text('try.returned'))}
-    ${postForm(
-      developer,
-      pathOf(client.clientId, 'try', 'return'),
-      html`${textField({
-        name: 'address',
-        label: translator.text('try.address'),
-        hint: translator.text('try.address_hint'),
-        value: '',
-        required: true,
-      })}
-      ${button(translator.text('try.check'), (returned?.code ?? null) === null ? '' : 'even')}`,
-    )}
+    ${
+      flow
+        ? postForm(
+            developer,
+            pathOf(client.clientId, 'try', 'return'),
+            html`${textField({
+              name: 'address',
+              label: translator.text('try.address'),
+              hint: translator.text('try.address_hint'),
+              value: '',
+              required: true,
+            })}
+            ${button(translator.text('try.check'), (returned?.code ?? null) === null ? '' : 'even')}`,
+          )
+        : html`<p class="quiet">${translator.text('try.later')}</p>`
+    }
   </section>`;
 }
 
@@ -162,7 +168,8 @@ function finding({ translator, client }: Pick<TryView, 'translator' | 'client'>,
     ${
       reference !== null &&
       html`<p>
-        <a href="${pathOf(client.clientId, 'activity')}?${new URLSearchParams({ reference }).toString()}"
+        <a
+          href="${pathOf(client.clientId, 'activity')}?${new URLSearchParams({ reference }).toString()}${REFUSED}"
           >${translator.text('try.cause')}</a
         >
       </p>`

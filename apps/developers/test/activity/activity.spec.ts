@@ -33,6 +33,26 @@ describe('the refused requests of an application', () => {
     expect(await found({ until: time(expired.at) })).toEqual([old.reference]);
   });
 
+  it('are below the charts, where the browser continues after a search', async () => {
+    const other = await portal.application(browser);
+    for (let n = 0; n < 26; n++) await portal.refusal(other);
+    const { text } = await page({ cause: 'redirect_uri_mismatch' }, other);
+    expect(text).toContain('id="refused"');
+    expect(text).toContain(`action="/applications/${other}/activity#refused"`);
+    expect(text).toMatch(/cursor=[^"]+#refused"/);
+  });
+
+  it('do not include requests with an unknown client id, which an empty result explains', async () => {
+    const { text } = await page({ reference: 'abcdefghijkl' });
+    expect(text).toContain('A request with a wrong client ID is not listed');
+  });
+
+  it('have no chart before requests were counted', async () => {
+    const { text } = await page();
+    expect(text).toContain('No requests have been counted yet.');
+    expect(text).not.toContain('<svg');
+  });
+
   it('of 30 days and more are not shown', async () => {
     const other = await portal.application(browser);
     await portal.refusal(other, { at: new Date(Date.now() - 30 * DAY_MS - 1_000) });
@@ -43,11 +63,11 @@ describe('the refused requests of an application', () => {
     const other = await portal.application(browser);
     for (let n = 0; n < 40; n++) await portal.refusal(other, { at: new Date(Date.now() - n * 60_000) });
     const first = await page({}, other);
-    const [, cursor = ''] = /cursor=([^"&]+)/.exec(first.text) ?? [];
+    const [, cursor = ''] = /cursor=([^"&#]+)/.exec(first.text) ?? [];
     const second = await page({ cursor }, other);
     const shown = [...referencesIn(first.text), ...referencesIn(second.text)];
     expect([referencesIn(first.text).length, new Set(shown).size]).toEqual([25, 40]);
-    const [, back = ''] = /cursor=([^"&]+)/.exec(second.text) ?? [];
+    const [, back = ''] = /cursor=([^"&#]+)/.exec(second.text) ?? [];
     expect(referencesIn((await page({ cursor: back }, other)).text)).toEqual(referencesIn(first.text));
   });
 

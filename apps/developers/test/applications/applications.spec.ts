@@ -65,13 +65,24 @@ describe('the page of an application', () => {
     expect(text).not.toContain('<script>alert');
   });
 
+  it('leads to the question of the reviewer', async () => {
+    const { browser } = await portal.developer();
+    const id = await portal.application(browser);
+    await portal.fixture.sql(`UPDATE client_requests SET status = 'question' WHERE client_id = $1`, [id]);
+    const { text } = await browser.get(`/applications/${id}`);
+    expect(text).toMatch(
+      /<p role="status">\s*<a href="\/requests\/[0-9a-f-]{36}">The reviewer has a question/,
+    );
+  });
+
   it('has the values of the application in the guide', async () => {
     const { browser } = await portal.developer();
     const id = await portal.application(browser);
     const { text } = await browser.get(`/applications/${id}/integrate`);
     expect(text).toContain(`client_id=${id}`);
-    expect(text).toContain(`-u ${id}:SECRET`);
-    expect(text).toContain('http://localhost:3003/v2/me');
+    expect(text).toContain(`-u &quot;${id}:$CLIENT_SECRET&quot;`);
+    for (const shown of ['/v2/me', '/oauth/revoke', 'grant_type=refresh_token', 'CHALLENGE=$('])
+      expect(text).toContain(shown);
   });
 
   it('has no change of an application whose registration was rejected', async () => {
@@ -100,6 +111,20 @@ describe('the page of an application', () => {
     expect(text).not.toMatch(/hash/);
     expect(text).not.toMatch(/<caption>\s*History/);
     expect((await browser.get(`/applications/${id}/history?before=1%27`)).status).toBe(200);
+  });
+
+  it('has in its history what was added to a list, and the state in the language of the page', async () => {
+    const { browser } = await portal.developer();
+    const id = await portal.application(browser);
+    await portal.fixture.sql(
+      `UPDATE clients SET stage = 'live', redirect_uris = redirect_uris || '{https://halls.example.com/}'
+       WHERE client_id = $1`,
+      [id],
+    );
+    const { text } = await browser.get(`/applications/${id}/history`);
+    expect(text).toContain('<del><bdi>In testing</bdi></del>');
+    expect(text).toContain('<ins><bdi>https://halls.example.com/</bdi></ins>');
+    expect(text).not.toMatch(/<(?:del|ins)><bdi>https:\/\/rooms/);
   });
 });
 
@@ -190,6 +215,18 @@ describe('a change of a live application', () => {
     const { text } = await browser.get(`/applications/${id}`);
     expect(text).toContain('<h1><bdi>Room Finder</bdi></h1>');
     expect(text).toContain('In review');
+  });
+
+  it('has a reason, which is not a field of the application, and no terms', async () => {
+    const { browser } = await portal.developer();
+    const id = await portal.application(browser);
+    await makeLive(id);
+    const path = `/applications/${id}/change`;
+    const form = await browser.get(path);
+    expect(form.text).toContain('>Reason for the change</label>');
+    expect(form.text).not.toContain('name="termsUri"');
+    const unchanged = await portal.postForm(browser, path, { ...CHANGE, purpose: 'For nothing.' });
+    expect(unchanged.text).toContain('Nothing is changed.');
   });
 
   it('with a problem shows it at its field', async () => {

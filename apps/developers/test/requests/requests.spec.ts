@@ -32,6 +32,13 @@ describe('a request', () => {
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(text)]);
   });
 
+  it('has a form that marks optional fields', async () => {
+    const { browser } = await portal.developer();
+    const { text } = await browser.get('/requests/new');
+    const labels = [...text.matchAll(/<label for="[^"]+">([^<]+) \(optional\)</g)].map(([, label]) => label);
+    expect(labels).toEqual(['Website', 'Privacy policy', 'Terms of service', 'Contact', 'Logo']);
+  });
+
   it('is not accepted with a name, purpose or reason that a terminal or page could misread', async () => {
     const { browser } = await portal.developer();
     const bad = {

@@ -38,6 +38,9 @@ export const AR: Messages = {
   'field.name_hint': 'يظهر للمستخدمين في صفحة الموافقة.',
   'field.purpose': 'الغرض',
   'field.purpose_hint': 'ما يفعله التطبيق للمستخدمين. لا يقرأ هذا إلا المراجع.',
+  'field.change_reason': 'سبب التغيير',
+  'field.change_reason_hint': 'مطلوب إذا كان التغيير يخضع للمراجعة. لا يقرأ هذا إلا المراجع.',
+  'field.optional': '{label} (اختياري)',
   'field.website': 'الموقع الإلكتروني',
   'field.policy': 'سياسة الخصوصية',
   'field.terms': 'شروط الخدمة',
@@ -106,6 +109,7 @@ export const AR: Messages = {
   'copy.copy': 'نسخ',
   'copy.copied': 'تم النسخ',
 
+  'app.question': 'لدى المراجع سؤال. اقرأه وأجب عنه.',
   'app.users': 'المستخدمون',
   'app.users_count':
     '{count, plural, zero {لا مستخدمين} one {مستخدم واحد} two {مستخدمان} few {# مستخدمين} many {# مستخدمًا} other {# مستخدم}}',
@@ -220,8 +224,9 @@ export const AR: Messages = {
   'refused.since': 'من (UTC)',
   'refused.until': 'حتى (UTC)',
   'refused.show': 'عرض',
-  'refused.none': 'لا توجد طلبات مرفوضة كهذه.',
-  'refused.none_yet': 'لا توجد طلبات.',
+  'refused.none':
+    'لا يوجد طلب مرفوض مطابق. الطلب الذي يحمل معرّف عميل خاطئًا لا يظهر هنا لأنه لا ينتمي إلى أي تطبيق: قارن معرّف العميل الذي ترسله.',
+  'refused.none_yet': 'لم تُحتسب أي طلبات بعد.',
   'refused.invalid': 'صحّح مرجع الخطأ أو الأوقات.',
   'refused.request': 'الطلب',
   'refused.response': 'الاستجابة',
@@ -309,6 +314,8 @@ export const AR: Messages = {
   'integrate.step_authorize_hint': 'مع state عشوائي جديد لكل تسجيل دخول. من دون سر، PKCE مطلوب.',
   'integrate.step_exchange': 'بدّل الرمز على خادمك',
   'integrate.step_call': 'استدعِ واجهة API',
+  'integrate.step_refresh': 'جدّد الرموز المميزة',
+  'integrate.step_revoke': 'ألغِ الرموز المميزة عندما يفصل المستخدم التطبيق',
   'integrate.step_device': 'اطلب رمزًا للجهاز',
 
   'problem.application_fixed': 'لا يمكن تغيير نوع التطبيق. اطلب تطبيقًا آخر.',

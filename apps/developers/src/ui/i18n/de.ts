@@ -40,6 +40,9 @@ export const DE: Messages = {
   'field.name_hint': 'Wird Benutzern auf der Zustimmungsseite angezeigt.',
   'field.purpose': 'Zweck',
   'field.purpose_hint': 'Was die Anwendung für Benutzer tut. Nur der Prüfer liest dies.',
+  'field.change_reason': 'Grund der Änderung',
+  'field.change_reason_hint': 'Nötig, wenn die Änderung geprüft wird. Nur der Prüfer liest dies.',
+  'field.optional': '{label} (optional)',
   'field.website': 'Website',
   'field.policy': 'Datenschutzerklärung',
   'field.terms': 'Nutzungsbedingungen',
@@ -111,6 +114,7 @@ export const DE: Messages = {
   'copy.copy': 'Kopieren',
   'copy.copied': 'Kopiert',
 
+  'app.question': 'Der Prüfer hat eine Frage. Lesen und beantworten Sie sie.',
   'app.users': 'Benutzer',
   'app.users_count': '{count, plural, =0 {Keine Benutzer} one {# Benutzer} other {# Benutzer}}',
   'app.users_most': 'Mehr als {count, number} Benutzer',
@@ -228,8 +232,9 @@ export const DE: Messages = {
   'refused.since': 'Von (UTC)',
   'refused.until': 'Bis (UTC)',
   'refused.show': 'Anzeigen',
-  'refused.none': 'Es gibt keine solchen abgelehnten Aufrufe.',
-  'refused.none_yet': 'Es gibt keine Aufrufe.',
+  'refused.none':
+    'Kein abgelehnter Aufruf passt. Ein Aufruf mit falscher Client-ID steht nicht in der Liste, weil er zu keiner Anwendung gehört: Vergleichen Sie die Client-ID, die Sie senden.',
+  'refused.none_yet': 'Es wurden noch keine Aufrufe gezählt.',
   'refused.invalid': 'Korrigieren Sie die Fehlerreferenz oder die Zeiten.',
   'refused.request': 'Aufruf',
   'refused.response': 'Antwort',
@@ -320,6 +325,8 @@ export const DE: Messages = {
     'Mit einem neuen zufälligen state für jede Anmeldung. Ohne Secret ist PKCE erforderlich.',
   'integrate.step_exchange': 'Tauschen Sie den Code auf Ihrem Server ein',
   'integrate.step_call': 'Rufen Sie die API auf',
+  'integrate.step_refresh': 'Erneuern Sie die Tokens',
+  'integrate.step_revoke': 'Widerrufen Sie die Tokens, wenn der Benutzer die Verbindung trennt',
   'integrate.step_device': 'Fordern Sie einen Code für das Gerät an',
 
   'problem.application_fixed':

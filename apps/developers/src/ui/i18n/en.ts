@@ -37,6 +37,9 @@ export const EN = {
   'field.name_hint': 'Shown to users on the consent page.',
   'field.purpose': 'Purpose',
   'field.purpose_hint': 'What the application does for users. Only the reviewer reads this.',
+  'field.change_reason': 'Reason for the change',
+  'field.change_reason_hint': 'Needed if the change is reviewed. Only the reviewer reads this.',
+  'field.optional': '{label} (optional)',
   'field.website': 'Website',
   'field.policy': 'Privacy policy',
   'field.terms': 'Terms of service',
@@ -106,6 +109,7 @@ export const EN = {
   'copy.copy': 'Copy',
   'copy.copied': 'Copied',
 
+  'app.question': 'The reviewer has a question. Read and answer it.',
   'app.users': 'Users',
   'app.users_count': '{count, plural, =0 {No users} one {# user} other {# users}}',
   'app.users_most': 'More than {count, number} users',
@@ -221,8 +225,9 @@ export const EN = {
   'refused.since': 'From (UTC)',
   'refused.until': 'Until (UTC)',
   'refused.show': 'Show',
-  'refused.none': 'There are no such refused requests.',
-  'refused.none_yet': 'There are no requests.',
+  'refused.none':
+    'No refused request matches. A request with a wrong client ID is not listed, because it belongs to no application: compare the client ID that you send.',
+  'refused.none_yet': 'No requests have been counted yet.',
   'refused.invalid': 'Correct the error reference or the times.',
   'refused.request': 'Request',
   'refused.response': 'Response',
@@ -312,6 +317,8 @@ export const EN = {
     'With a new random state for each login. PKCE is required without a secret.',
   'integrate.step_exchange': 'Exchange the code on your server',
   'integrate.step_call': 'Call the API',
+  'integrate.step_refresh': 'Refresh the tokens',
+  'integrate.step_revoke': 'Revoke the tokens when the user disconnects',
   'integrate.step_device': 'Request a code for the device',
 
   'problem.application_fixed': 'The kind of an application cannot change. Request another application.',

@@ -39,6 +39,9 @@ export const ES: Messages = {
   'field.name_hint': 'Se muestra a los usuarios en la página de consentimiento.',
   'field.purpose': 'Finalidad',
   'field.purpose_hint': 'Lo que la aplicación hace por los usuarios. Solo lo lee el revisor.',
+  'field.change_reason': 'Motivo del cambio',
+  'field.change_reason_hint': 'Necesario si el cambio se revisa. Solo lo lee el revisor.',
+  'field.optional': '{label} (opcional)',
   'field.website': 'Sitio web',
   'field.policy': 'Política de privacidad',
   'field.terms': 'Condiciones de uso',
@@ -108,6 +111,7 @@ export const ES: Messages = {
   'copy.copy': 'Copiar',
   'copy.copied': 'Copiado',
 
+  'app.question': 'El revisor tiene una pregunta. Léala y respóndala.',
   'app.users': 'Usuarios',
   'app.users_count': '{count, plural, =0 {Ningún usuario} one {# usuario} other {# usuarios}}',
   'app.users_most': 'Más de {count, number} usuarios',
@@ -224,8 +228,9 @@ export const ES: Messages = {
   'refused.since': 'Desde (UTC)',
   'refused.until': 'Hasta (UTC)',
   'refused.show': 'Mostrar',
-  'refused.none': 'No hay peticiones rechazadas de este tipo.',
-  'refused.none_yet': 'No hay peticiones.',
+  'refused.none':
+    'Ninguna petición rechazada coincide. Una petición con un ID de cliente incorrecto no aparece, porque no pertenece a ninguna aplicación: compare el ID de cliente que envía.',
+  'refused.none_yet': 'Aún no se ha contado ninguna petición.',
   'refused.invalid': 'Corrija la referencia del error o las horas.',
   'refused.request': 'Petición',
   'refused.response': 'Respuesta',
@@ -315,6 +320,8 @@ export const ES: Messages = {
     'Con un state aleatorio nuevo en cada inicio de sesión. Sin secreto, PKCE es obligatorio.',
   'integrate.step_exchange': 'Canjee el código en su servidor',
   'integrate.step_call': 'Llame a la API',
+  'integrate.step_refresh': 'Renueve los tokens',
+  'integrate.step_revoke': 'Revoque los tokens cuando el usuario desconecte la aplicación',
   'integrate.step_device': 'Solicite un código para el dispositivo',
 
   'problem.application_fixed': 'El tipo de una aplicación no puede cambiar. Solicite otra aplicación.',

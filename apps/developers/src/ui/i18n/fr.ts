@@ -39,6 +39,9 @@ export const FR: Messages = {
   'field.name_hint': 'Affiché aux utilisateurs sur la page de consentement.',
   'field.purpose': 'Objectif',
   'field.purpose_hint': 'Ce que l’application fait pour les utilisateurs. Seul l’examinateur le lit.',
+  'field.change_reason': 'Motif de la modification',
+  'field.change_reason_hint': 'Nécessaire si la modification est examinée. Seul l’examinateur le lit.',
+  'field.optional': '{label} (facultatif)',
   'field.website': 'Site web',
   'field.policy': 'Politique de confidentialité',
   'field.terms': 'Conditions d’utilisation',
@@ -110,6 +113,7 @@ export const FR: Messages = {
   'copy.copy': 'Copier',
   'copy.copied': 'Copié',
 
+  'app.question': 'L’examinateur a une question. Lisez-la et répondez-y.',
   'app.users': 'Utilisateurs',
   'app.users_count': '{count, plural, =0 {Aucun utilisateur} one {# utilisateur} other {# utilisateurs}}',
   'app.users_most': 'Plus de {count, number} utilisateurs',
@@ -226,8 +230,9 @@ export const FR: Messages = {
   'refused.since': 'Depuis (UTC)',
   'refused.until': 'Jusqu’à (UTC)',
   'refused.show': 'Afficher',
-  'refused.none': 'Aucune requête refusée ne correspond.',
-  'refused.none_yet': 'Il n’y a aucune requête.',
+  'refused.none':
+    'Aucune requête refusée ne correspond. Une requête avec un identifiant client erroné n’est pas affichée, car elle n’appartient à aucune application : comparez l’identifiant client que vous envoyez.',
+  'refused.none_yet': 'Aucune requête n’a encore été comptée.',
   'refused.invalid': 'Corrigez la référence de l’erreur ou les heures.',
   'refused.request': 'Requête',
   'refused.response': 'Réponse',
@@ -318,6 +323,8 @@ export const FR: Messages = {
     'Avec un nouveau state aléatoire à chaque connexion. PKCE est obligatoire sans secret.',
   'integrate.step_exchange': 'Échangez le code sur votre serveur',
   'integrate.step_call': 'Appelez l’API',
+  'integrate.step_refresh': 'Renouvelez les jetons',
+  'integrate.step_revoke': 'Révoquez les jetons quand l’utilisateur se déconnecte de l’application',
   'integrate.step_device': 'Demandez un code pour l’appareil',
 
   'problem.application_fixed':

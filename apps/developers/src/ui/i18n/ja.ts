@@ -39,6 +39,9 @@ export const JA: Messages = {
   'field.name_hint': '同意ページでユーザーに表示されます。',
   'field.purpose': '目的',
   'field.purpose_hint': 'アプリケーションがユーザーのために行うこと。審査担当者だけが読みます。',
+  'field.change_reason': '変更の理由',
+  'field.change_reason_hint': '変更が審査される場合に必要です。審査担当者だけが読みます。',
+  'field.optional': '{label}（任意）',
   'field.website': 'ウェブサイト',
   'field.policy': 'プライバシーポリシー',
   'field.terms': '利用規約',
@@ -108,6 +111,7 @@ export const JA: Messages = {
   'copy.copy': 'コピー',
   'copy.copied': 'コピーしました',
 
+  'app.question': '審査担当者から質問があります。確認して回答してください。',
   'app.users': 'ユーザー',
   'app.users_count': '{count, plural, =0 {ユーザーはいません} other {# 人}}',
   'app.users_most': '{count, number} 人を超えるユーザー',
@@ -222,8 +226,9 @@ export const JA: Messages = {
   'refused.since': '開始 (UTC)',
   'refused.until': '終了 (UTC)',
   'refused.show': '表示',
-  'refused.none': '該当する拒否されたリクエストはありません。',
-  'refused.none_yet': 'リクエストはありません。',
+  'refused.none':
+    '該当する拒否されたリクエストはありません。クライアント ID が間違っているリクエストは、どのアプリケーションにも属さないため表示されません。送信しているクライアント ID を確認してください。',
+  'refused.none_yet': '集計されたリクエストはまだありません。',
   'refused.invalid': 'エラー参照番号または時刻を修正してください。',
   'refused.request': 'リクエスト',
   'refused.response': 'レスポンス',
@@ -314,6 +319,8 @@ export const JA: Messages = {
     'ログインごとに新しいランダムな state を使います。シークレットがない場合は PKCE が必須です。',
   'integrate.step_exchange': 'サーバーでコードを交換する',
   'integrate.step_call': 'API を呼び出す',
+  'integrate.step_refresh': 'トークンを更新する',
+  'integrate.step_revoke': 'ユーザーが連携を解除したらトークンを取り消す',
   'integrate.step_device': 'デバイス用のコードを要求する',
 
   'problem.application_fixed':

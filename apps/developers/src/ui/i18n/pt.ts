@@ -39,6 +39,9 @@ export const PT: Messages = {
   'field.name_hint': 'Exibido aos usuários na página de consentimento.',
   'field.purpose': 'Finalidade',
   'field.purpose_hint': 'O que o aplicativo faz para os usuários. Só o analista lê isto.',
+  'field.change_reason': 'Motivo da alteração',
+  'field.change_reason_hint': 'Necessário se a alteração for analisada. Só o analista lê isto.',
+  'field.optional': '{label} (opcional)',
   'field.website': 'Site',
   'field.policy': 'Política de privacidade',
   'field.terms': 'Termos de uso',
@@ -108,6 +111,7 @@ export const PT: Messages = {
   'copy.copy': 'Copiar',
   'copy.copied': 'Copiado',
 
+  'app.question': 'O analista tem uma pergunta. Leia e responda.',
   'app.users': 'Usuários',
   'app.users_count': '{count, plural, =0 {Nenhum usuário} one {# usuário} other {# usuários}}',
   'app.users_most': 'Mais de {count, number} usuários',
@@ -224,8 +228,9 @@ export const PT: Messages = {
   'refused.since': 'De (UTC)',
   'refused.until': 'Até (UTC)',
   'refused.show': 'Mostrar',
-  'refused.none': 'Não há requisições recusadas desse tipo.',
-  'refused.none_yet': 'Não há requisições.',
+  'refused.none':
+    'Nenhuma requisição recusada corresponde. Uma requisição com um ID do cliente errado não aparece, porque não pertence a nenhum aplicativo: compare o ID do cliente que você envia.',
+  'refused.none_yet': 'Nenhuma requisição foi contada ainda.',
   'refused.invalid': 'Corrija a referência do erro ou os horários.',
   'refused.request': 'Requisição',
   'refused.response': 'Resposta',
@@ -315,6 +320,8 @@ export const PT: Messages = {
     'Com um novo state aleatório a cada login. Sem segredo, PKCE é obrigatório.',
   'integrate.step_exchange': 'Troque o código no seu servidor',
   'integrate.step_call': 'Chame a API',
+  'integrate.step_refresh': 'Renove os tokens',
+  'integrate.step_revoke': 'Revogue os tokens quando o usuário desconectar o aplicativo',
   'integrate.step_device': 'Solicite um código para o dispositivo',
 
   'problem.application_fixed': 'O tipo de um aplicativo não pode mudar. Solicite outro aplicativo.',
