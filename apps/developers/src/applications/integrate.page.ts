@@ -48,7 +48,7 @@ export function integratePage(
   ];
   const revoke = [`curl ${BASE_URL}${ENDPOINTS.revoke} ${identified}`, '-d "token=$REFRESH_TOKEN"'];
   const example = (lines: readonly string[]) =>
-    html`<pre tabindex="0"><code>${lines.join(' \\\n  ')}</code></pre>`;
+    html`<pre tabindex="0" dir="ltr"><code>${lines.join(' \\\n  ')}</code></pre>`;
   return {
     title: translator.text('integrate.title', { name: client.name }),
     section: '/',
