@@ -243,6 +243,7 @@ export class EventStreamStore {
         'excluded',
       )
       .where({ id, leasedUntil: until, status: 'enabled', delivery: Not('poll') })
+      .andWhere('stream.leasedUntil > now()')
       .setParameters({ subject })
       .getRawAndEntities<{ disabled: boolean; excluded: boolean }>();
     const [stream, row] = [entities[0], raw[0]];

@@ -239,6 +239,14 @@ describe('events that wait', () => {
     expect(await streams.held(second, null)).toMatchObject({ status: 'enabled', failures: 0 });
   });
 
+  it('are not sent after the end of the lease, even if no other process has leased the stream', async () => {
+    const { streamId } = await pushed();
+    const streams = fixture.store(EventStreamStore);
+    const leases = await streams.leaseDue(100, 0, false);
+    const ended = leases.find(({ id }) => id === streamId) as Lease;
+    expect(await streams.held(ended, null)).toBeNull();
+  });
+
   it('a failure at the previous address does not delay the new address', async () => {
     const { streamId } = await pushed();
     const lease = await leased(streamId);

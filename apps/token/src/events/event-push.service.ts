@@ -35,8 +35,11 @@ const PLACES = { quick: 40, slow: 10 } as const;
 /** A receiver whose latest answer took longer is slow. */
 const SLOW_MS = 1_000;
 const LEASE_S = 60;
-/** A process pushes for at most this time per lease, so that its last attempt ends before the lease. */
-const BUSY_MS = 45_000;
+/**
+ * A stream occupies a place for at most this time and one attempt, so that receivers just below SLOW_MS with many events do
+ * not delay the others. The last attempt ends long before the lease.
+ */
+const BUSY_MS = 5_000;
 const BATCH = 50;
 const INTERVALS = { pass: 1_000, retry: 1_000 } as const;
 const EXPIRY = { pass: 60_000, retry: 10_000 } as const;
@@ -126,7 +129,9 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
         if (!stream) return this.streams.release(lease, isSlow);
         const isExcluded = lease.isLogout ? stream.isDisabled : stream.isExcluded;
         if (isExcluded) await this.finish(stream, event, 'excluded', null);
-        if (isExcluded || (stream.isDisabled && subject !== null)) continue;
+        if (isExcluded) continue;
+        // Reads the events again, because the client may be enabled before the last of them, and order matters.
+        if (stream.isDisabled && subject !== null) break;
         const began = this.clock();
         const attempt = await this.send(client, stream, event);
         const isFirst = isSlow !== null;

@@ -509,7 +509,6 @@ describe('a request in flight', () => {
   it.each<[string, (client: Listening, path: string) => PromiseLike<unknown>]>([
     ['a pause', setStatus('paused')],
     ['a disabled stream', setStatus('disabled')],
-    ['the end of the stream', (client) => client.call('delete', `stream?stream_id=${client.streamId}`)],
     [
       'a new address',
       ({ call, streamId: stream_id }, path) =>
@@ -537,6 +536,24 @@ describe('a request in flight', () => {
     expect(at(path).length).toBe(1);
   });
 
+  it('is the last to the receiver after the end of the stream, before the events of a new one', async () => {
+    const client = await listening(pushTo('/ended'));
+    const { changed, resolve } = gate();
+    receiver.answer = ({ path }) => (path === '/ended' ? changed : 202);
+    await record(client, 5);
+    await arrived('/ended');
+    await client.call('delete', `stream?stream_id=${client.streamId}`);
+    const created = await client.call('post', 'stream', { delivery: pushTo('/ended') });
+    const { stream_id } = created.body as { stream_id: string };
+    await client.call('post', 'verify', { stream_id });
+    await arrived('/ended', 2);
+    resolve(202);
+    await client.call('post', 'status', { stream_id, status: 'paused' });
+    await released({ streamId: stream_id });
+    const types = typesIn(at('/ended').map(({ set }) => set)).map((uri) => uri.replace(/^.*[/]/, ''));
+    expect(types).toEqual(['account-enabled', 'verification']);
+  });
+
   it('is the last about a user after the client was disabled; the others wait until it is enabled', async () => {
     const client = await listening(pushTo('/disabled'));
     const { changed, resolve } = gate();
@@ -553,6 +570,33 @@ describe('a request in flight', () => {
     await app.registrations.setDisabled(client.clientId, false);
     await arrived('/disabled', 5);
     expect(types().slice(2)).toEqual(['account-enabled', 'account-enabled', 'client-enabled']);
+  });
+
+  it('keeps the order of events if the client is disabled and enabled during a batch', async () => {
+    const client = await listening(pushTo('/blinking'));
+    const gates = [gate(), gate()];
+    receiver.answer = ({ path }) =>
+      path === '/blinking' ? (gates[at('/blinking').length - 1]?.changed ?? 202) : 202;
+    await record(client, 2);
+    await app.sql(
+      "INSERT INTO events (stream_id, type, txn) VALUES ($1, 'client-credential-changed', gen_random_uuid())",
+      [client.streamId],
+    );
+    await record(client, 2);
+    await arrived('/blinking');
+    await app.registrations.setDisabled(client.clientId, true);
+    gates[0]?.resolve(202);
+    await arrived('/blinking', 2);
+    await app.registrations.setDisabled(client.clientId, false);
+    gates[1]?.resolve(202);
+    await arrived('/blinking', 7);
+    const rows = await app.sql(
+      'SELECT jti FROM events WHERE stream_id = $1 AND user_id IS NOT NULL ORDER BY id',
+      [client.streamId],
+    );
+    const sent = at('/blinking').map(({ set }) => decodeJwt(set).jti);
+    const aboutUser = (rows as { jti: string }[]).map(({ jti }) => jti);
+    expect(sent.filter((jti) => aboutUser.includes(jti ?? ''))).toEqual(aboutUser);
   });
 });
 
@@ -575,10 +619,11 @@ describe('slow receivers', () => {
   /** More than the places of one process. */
   const SLOW = 60;
 
-  it('do not delay the events of another client', async () => {
+  it.each([1_100, 500])('do not delay the events of another client if they take %i ms', async (answerMs) => {
+    const prefix = `/slow-${answerMs}-`;
     const user = { userId: await app.user() };
     receiver.answer = async ({ path }) => {
-      if (path.startsWith('/slow')) await sleep(1_100);
+      if (path.startsWith(prefix)) await sleep(answerMs);
       return 202;
     };
     const streams: string[] = [];
@@ -587,18 +632,18 @@ describe('slow receivers', () => {
       const [row] = await app.sql(
         `INSERT INTO event_streams (client_id, delivery, endpoint_url, events_requested)
          VALUES ($1, 'push', $2, '{}') RETURNING id`,
-        [client_id, `${receiver.url}/slow-${n}`],
+        [client_id, receiver.url + prefix + n],
       );
       streams.push((row as { id: string }).id);
     }
     for (const streamId of streams) await record({ streamId, ...user }, 100);
     await until('every receiver has answered', WITHIN_MS, () =>
-      streams.every((_, n) => at(`/slow-${n}`).length > 0),
+      streams.every((_, n) => at(prefix + n).length > 0),
     );
-    const client = await listening(pushTo('/quick'));
+    const client = await listening(pushTo(`/quick-${answerMs}`));
     await revoke(client);
-    await arrived('/quick');
-    for (const n of streams.keys()) expect(at(`/slow-${n}`).length).toBeLessThan(15);
+    await arrived(`/quick-${answerMs}`);
+    for (const n of streams.keys()) expect(at(prefix + n).length).toBeLessThan(15);
     await app.sql('DELETE FROM event_streams WHERE id = ANY ($1)', [streams]);
   });
 });
