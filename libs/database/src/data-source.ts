@@ -19,8 +19,12 @@ import {
 import { ClientRequestEntity, ClientRequestMessageEntity } from '#clients/requests/client-request.entity.js';
 import { CreateSchema1795219200000 } from './migrations/1795219200000-create-schema.js';
 import { ResourceServerEntity } from '#clients/resource-server/resource-server.entity.js';
-import { EndedSessionEntity } from '#events/ended-session.entity.js';
-import { EventEntity, EventStreamEntity, ExcludedSubjectEntity } from '#events/event-stream.entity.js';
+import {
+  EndedSessionEntity,
+  EventEntity,
+  EventStreamEntity,
+  ExcludedSubjectEntity,
+} from '#events/event-stream.entity.js';
 import { MailEntity } from '#mail/mail.entity.js';
 import { TokenKeyEntity } from '#keys/token-key.entity.js';
 import { ConsoleInvitationEntity, DeletedIdentityEntity, UserEntity } from '#users/user.entity.js';

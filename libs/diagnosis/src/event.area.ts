@@ -32,24 +32,10 @@ export function examineStreams(
 ): Finding[] {
   return streams.flatMap(({ clientId, status, statusReason: reason, failingSince, dueAt }) => {
     const subject = `${clientId} ${quoted(names.get(clientId) ?? '')}`;
-    if (status === 'paused')
-      return finding(
-        'event-stream-paused',
-        subject,
-        `its events wait, for a week${reason === null ? '' : `: ${reason}`}`,
-        {
-          clientId,
-        },
-      );
-    const since = failingSince?.toISOString() ?? '';
-    const next = dueAt.toISOString();
-    return finding(
-      'event-receiver-failing',
-      subject,
-      `its receiver has failed since ${since}; the next attempt is at ${next}`,
-      {
-        clientId,
-      },
-    );
+    const waits = `its events wait, for a week${reason === null ? '' : `: ${reason}`}`;
+    const fails = `its receiver has failed since ${failingSince?.toISOString() ?? ''}; the next attempt is at ${dueAt.toISOString()}`;
+    return status === 'paused'
+      ? finding('event-stream-paused', subject, waits, { clientId })
+      : finding('event-receiver-failing', subject, fails, { clientId });
   });
 }

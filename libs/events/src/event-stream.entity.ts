@@ -96,4 +96,13 @@ export class EventEntity {
   @Column({ name: 'finished_at', type: 'timestamptz', nullable: true }) finishedAt: Date | null;
 }
 
+/** End of a session, or of all sessions of a user, until the codes of these sessions are void. */
+@Entity('ended_sessions')
+export class EndedSessionEntity {
+  @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;
+  @Column({ type: 'text', nullable: true }) session: string | null;
+  @Column({ name: 'user_id', type: 'integer', nullable: true }) userId: number | null;
+  @Column({ name: 'ended_at', type: 'timestamptz', default: () => 'now()' }) endedAt: Date;
+}
+
 export type EventOutcome = 'delivered' | 'refused' | 'excluded' | 'expired';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, IsNull, Not, type Repository } from 'typeorm';
+import { DataSource, IsNull, Not, Raw, type Repository } from 'typeorm';
 import { backoff } from '#platform/postgres/backoff.statement.js';
 import { violatedConstraint } from '#platform/postgres/errors.js';
 import { type RequestableEvent, REQUESTABLE_EVENTS } from './event-type.js';
@@ -40,8 +40,10 @@ export interface FailedAttempt {
 
 export interface PushReceiver {
   readonly endpointUrl: string;
-  readonly authorizationHeader?: Buffer | null | undefined;
+  /** Undefined for every event, or for the events that the stream has. */
   readonly eventsRequested?: readonly RequestableEvent[] | undefined;
+  /** Undefined keeps the header if the URL stays. */
+  readonly authorizationHeader?: Buffer | null | undefined;
 }
 
 const TRIED_NOW = { failingSince: null, failures: 0, dueAt: () => 'now()' };
@@ -73,10 +75,11 @@ export class EventStreamStore {
 
   /** Returns streams of security events that are paused, or whose latest push failed; oldest failure first. */
   failing(limit: number): Promise<EventStream[]> {
+    const delivery = Not('logout' as const);
     return this.streams.find({
       where: [
-        { status: 'paused', delivery: Not('logout') },
-        { failingSince: Not(IsNull()), status: 'enabled', delivery: Not('logout') },
+        { status: 'paused', delivery },
+        { failingSince: Not(IsNull()), status: 'enabled', delivery },
       ],
       order: { failingSince: { direction: 'ASC', nulls: 'LAST' }, clientId: 'ASC' },
       take: limit,
@@ -94,9 +97,13 @@ export class EventStreamStore {
     }
   }
 
-  /** Ends a pause that no operator made, for the user of the transaction. */
-  async enableOwned(clientId: string): Promise<void> {
-    await this.dataSource.query('SELECT enable_client_stream($1)', [clientId]);
+  /** Ends a pause that no operator made, for the user of the transaction. @returns false if there is none */
+  async enableOwned(clientId: string): Promise<boolean> {
+    const [row] = await this.dataSource.query<{ done: boolean }[]>(
+      'SELECT enable_client_stream($1) AS done',
+      [clientId],
+    );
+    return row?.done ?? false;
   }
 
   countPaused(): Promise<number> {
@@ -120,31 +127,33 @@ export class EventStreamStore {
   }
 
   /**
-   * Registers a receiver for pushes, or changes the receiver. An absent header stays only if the URL stays, because
-   * another receiver must not get it. Without events, a new stream has every event, and an existing one keeps its
-   * events.
+   * Registers a receiver for pushes, or changes the receiver, which is then tried immediately. A header stays only with
+   * its URL, because another receiver must not get it. Does not read the header, which only the token app may read.
    */
-  async register(clientId: string, { endpointUrl, eventsRequested, authorizationHeader }: PushReceiver) {
-    const receiver = { delivery: 'push' as const, endpointUrl };
-    const events = eventsRequested && { eventsRequested: [...eventsRequested] };
-    const update = async (where: { endpointUrl?: string }, header?: Buffer | null) => {
-      const values = { ...receiver, ...events, ...TRIED_NOW };
-      const { affected } = await this.streams.update(
-        { clientId, delivery: Not('logout'), ...where },
-        header === undefined ? values : { ...values, authorizationHeader: header },
-      );
-      return affected === 1;
-    };
-    for (;;) {
-      if (authorizationHeader === undefined && (await update({ endpointUrl }))) return;
-      const header = authorizationHeader ?? null;
-      if (await update({}, header)) return;
-      const settings = { ...receiver, authorizationHeader: header, description: null };
-      if (
-        await this.create(clientId, { ...settings, eventsRequested: eventsRequested ?? REQUESTABLE_EVENTS })
-      )
-        return;
-    }
+  async register(
+    clientId: string,
+    { endpointUrl, eventsRequested, authorizationHeader: header }: PushReceiver,
+  ): Promise<void> {
+    await this.dataSource.query(
+      `WITH same AS (
+         UPDATE event_streams
+         SET events_requested = coalesce($3, events_requested), failing_since = NULL, failures = 0, due_at = now()
+         WHERE client_id = $1 AND delivery = 'push' AND endpoint_url = $2 AND $6 RETURNING id
+       )
+       INSERT INTO event_streams AS s (client_id, delivery, endpoint_url, events_requested, authorization_header)
+       SELECT $1, 'push', $2, coalesce($3, $4::text[]), $5::bytea WHERE NOT EXISTS (SELECT FROM same)
+       ON CONFLICT (client_id) WHERE delivery <> 'logout' DO UPDATE
+       SET delivery = 'push', endpoint_url = excluded.endpoint_url, events_requested = coalesce($3, s.events_requested),
+           authorization_header = $5, failing_since = NULL, failures = 0, due_at = now()`,
+      [
+        clientId,
+        endpointUrl,
+        eventsRequested ?? null,
+        REQUESTABLE_EVENTS,
+        header ?? null,
+        header === undefined,
+      ],
+    );
   }
 
   /**
@@ -197,12 +206,8 @@ export class EventStreamStore {
 
   /** @returns false if the client has requested a verification in the last `seconds` */
   async takeVerification(id: string, seconds: number): Promise<boolean> {
-    const { affected } = await this.streams
-      .createQueryBuilder()
-      .update()
-      .set({ verifiedAt: () => 'now()' })
-      .where('id = :id AND verified_at < now() - make_interval(secs => :seconds)', { id, seconds })
-      .execute();
+    const verifiedAt = Raw((at) => `${at} < now() - make_interval(secs => :seconds)`, { seconds });
+    const { affected } = await this.streams.update({ id, verifiedAt }, { verifiedAt: () => 'now()' });
     return affected === 1;
   }
 

@@ -8,6 +8,9 @@ import type { EventType } from './event-type.js';
 
 export type StoredEvent = Readonly<EventEntity>;
 
+/** Pattern of a `jti`. */
+export const EVENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** Without the user and the contents. */
 export type OwnedEvent = Pick<
   StoredEvent,

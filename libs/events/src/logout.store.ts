@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Any, DataSource } from 'typeorm';
-import { EndedSessionEntity } from './ended-session.entity.js';
+import { EndedSessionEntity } from './event-stream.entity.js';
 
 /**
  * Triggers record the end of all sessions of a user. A single session is only in Redis, so its end is recorded here.

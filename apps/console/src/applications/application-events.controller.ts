@@ -9,7 +9,6 @@ import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { SentFrom } from '#pages/kept-forms.service.js';
 import { RecentLogin } from '#pages/route-rules.js';
 import { RequireRole } from '../session/operator-accounts.js';
-import type { Notices } from '#pages/components.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import type { Page } from '#pages/page.responder.js';
 import { phrase } from '#pages/text.js';
@@ -35,7 +34,7 @@ export class ApplicationEventsController {
     @Param('id') id: string,
     @QueryForm() query: Form,
   ): Promise<Page> {
-    return this.page(operator, id, { query });
+    return this.page(operator, id, {}, query);
   }
 
   @Post('receiver')
@@ -47,18 +46,16 @@ export class ApplicationEventsController {
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<Page> {
-    const header = form.has('removeAuthorization') ? null : form.text('eventsAuthorization') || undefined;
+    const receiver = {
+      eventsUrl: form.text('eventsUrl'),
+      events: form.getAll('events'),
+      eventsAuthorization: form.has('removeAuthorization')
+        ? null
+        : form.text('eventsAuthorization') || undefined,
+    };
     try {
-      return await this.changed(
-        operator,
-        id,
-        'The receiver is saved.',
-        this.streams.register(actorOf(operator), id, {
-          eventsUrl: form.text('eventsUrl'),
-          events: form.getAll('events'),
-          eventsAuthorization: header,
-        }),
-      );
+      const change = this.streams.register(actorOf(operator), id, receiver);
+      return await this.changed(operator, id, 'The receiver is saved.', change);
     } catch (error) {
       if (!(error instanceof AdministrationError) || error.kind !== 'invalid') throw error;
       return this.page(operator, id, { form, problems: problemsOf(error) });
@@ -84,12 +81,8 @@ export class ApplicationEventsController {
     @Param('id') id: string,
     @Param('jti') jti: string,
   ): Promise<Page> {
-    return this.changed(
-      operator,
-      id,
-      'The event is delivered again.',
-      this.events.redeliver(actorOf(operator), jti),
-    );
+    const change = this.events.redeliver(actorOf(operator), jti);
+    return this.changed(operator, id, 'The event is delivered again.', change);
   }
 
   @Get('delete')
@@ -114,12 +107,8 @@ export class ApplicationEventsController {
   @RequireRole('admin')
   @RecentLogin()
   delete(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    return this.changed(
-      operator,
-      id,
-      'The event stream is deleted.',
-      this.streams.delete(actorOf(operator), id),
-    );
+    const change = this.streams.delete(actorOf(operator), id);
+    return this.changed(operator, id, 'The event stream is deleted.', change);
   }
 
   private async changed(
@@ -132,14 +121,7 @@ export class ApplicationEventsController {
     return this.page(operator, id, { changed: { note, warnings: await announced } });
   }
 
-  private async page(
-    operator: Operator,
-    id: string,
-    {
-      query = new Form(),
-      ...more
-    }: Pick<EventsView, 'form' | 'problems'> & { query?: Form; changed?: Notices },
-  ): Promise<Page> {
+  private async page(operator: Operator, id: string, more: Partial<EventsView>, query = new Form()) {
     const client = await this.clients.find(id);
     const { client_id: clientId } = client;
     const [stream, logouts] = [await this.streams.of(clientId), await this.streams.logoutsOf(clientId)];

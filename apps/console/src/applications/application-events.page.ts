@@ -87,16 +87,13 @@ function statusActions(
 ): Html | false {
   const statuses = [stream, logouts].flatMap((one) => one?.status ?? []);
   if (statuses.length === 0) return false;
-  const isEnabled = statuses.every((status) => status === 'enabled');
+  const [action, label] = statuses.every((status) => status === 'enabled')
+    ? ['pause', 'Pause']
+    : ['enable', 'Enable'];
   return html`<div class="actions">
     ${
       mayActAs(operator.role, 'support') &&
-      postForm(
-        operator,
-        pathOf(id, isEnabled ? 'events/pause' : 'events/enable'),
-        button(isEnabled ? 'Pause' : 'Enable', 'even'),
-        '',
-      )
+      postForm(operator, pathOf(id, `events/${action}`), button(label, 'even'), '')
     }
     ${
       stream &&

@@ -164,6 +164,8 @@ it('the API registers a receiver of events, never shows its header, and delivers
     400,
     [expect.objectContaining({ id: 'event_type_unknown' })],
   ]);
+  const repeated = { ...receiver, events: Array.from({ length: 51 }, () => 'tokens-revoked') };
+  expect((await api.call('put', path, { body: repeated })).status).toBe(400);
   expect((await api.call('post', `${path}/pause`)).body).toMatchObject({ status: 'paused' });
   const { body: waiting } = await api.call('get', `/event-deliveries?client=${clientId}&waiting=true`);
   const [{ jti }] = waiting.items as [{ jti: string }];

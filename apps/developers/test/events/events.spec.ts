@@ -1,3 +1,4 @@
+import { auditEvents } from '#test/support/audit-trail.js';
 import type { Browser } from '#test/support/browser.js';
 import { type DevelopersApp, startDevelopersApp } from '../support/start-developers-app.js';
 
@@ -99,10 +100,14 @@ describe('a paused stream', () => {
     ]);
   });
 
-  it('stays paused if an operator paused it', async () => {
+  it('stays paused if an operator paused it, and no change is recorded', async () => {
     await pause('by the operator');
     expect(await page()).not.toContain('End the pause');
     await enable();
     expect(await status()).toEqual([{ status: 'paused' }]);
+    const [event] = await store(1);
+    await portal.postForm(browser, `/applications/${id}/events/${event?.jti}/redeliver`);
+    const [first] = await auditEvents(portal.services.natsUrl, { types: ['client.updated'], clientId: id });
+    expect(first).toMatchObject({ detail: { redelivered: event?.jti } });
   });
 });

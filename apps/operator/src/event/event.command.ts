@@ -48,36 +48,28 @@ export function eventCommand(): OperatorCommand {
     .examples(`event redeliver ${EXAMPLE}`)
     .action(redeliver);
 
-  for (const [name, description] of Object.entries(STATUS_COMMANDS))
+  for (const [name, description] of STATUS_COMMANDS)
     event
       .command(name)
       .argument('<id>', CLIENT)
       .description(description)
       .jsonOption()
       .examples(`event ${name} sc_abcdefghijklmnopqrstuvwx`)
-      .action((id: string, options: JsonOption) =>
-        setStatus(name as keyof typeof STATUS_COMMANDS, id, options),
+      .action((idOrName: string, options: JsonOption) =>
+        makeChange(
+          options,
+          ({ streams }, by) => streams[name](by, idOrName),
+          ({ client_id: id, status }) => printLine(`The event stream of ${id} is ${status}.`),
+        ),
       );
 
   return event;
 }
 
-const STATUS_COMMANDS = {
-  pause: 'keep the events of an application, for a week, until its stream is enabled',
-  enable: 'deliver the events of a paused application',
-};
-
-async function setStatus(
-  command: keyof typeof STATUS_COMMANDS,
-  idOrName: string,
-  options: JsonOption,
-): Promise<void> {
-  await makeChange(
-    options,
-    ({ streams }, by) => streams[command](by, idOrName),
-    ({ client_id: id, status }) => printLine(`The event stream of ${id} is ${status}.`),
-  );
-}
+const STATUS_COMMANDS = [
+  ['pause', 'keep the events of an application, for a week, until its stream is enabled'],
+  ['enable', 'deliver the events of a paused application'],
+] as const;
 
 async function list({ json, ...filter }: JsonOption): Promise<void> {
   const page = await withAdministration(DatabaseSettings, ({ events }) => events.list(filter));

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
+import type { FastifyRequest } from 'fastify';
+import { type DpopProof, DpopVerifier, InvalidProofError, publicUri } from '#oauth/dpop/dpop-verifier.js';
 import type { ClientWithSecrets } from '#clients/client.js';
 import { FAPI_ALGORITHMS, isFapiAlgorithm } from '#oauth/jwk.js';
 import { OAuthError } from '#oauth/oauth-error.js';
@@ -20,20 +21,23 @@ const MAX_TTL_MS = 2 * 60 * 60 * 1000;
 /** Proofs of public clients from an address (IPv6: a /48) while the first of them is stored. */
 export const PROOF_LIMIT = 2000;
 
-/** Performs the checks of RFC 9449 4.3 that need state: the server issued the nonce, and the proof is new. */
+/** Performs the checks of RFC 9449 4.3. Two need state: the server issued the nonce, and the proof is new. */
 @Injectable()
 export class DpopProofService {
+  private readonly verifier: DpopVerifier;
   private readonly nonces: DpopNonce;
   private readonly required: boolean;
   private readonly key: Buffer;
 
   constructor(
-    { DPOP_NONCE }: TokenConfiguration,
+    private readonly configuration: TokenConfiguration,
     keys: KeyRing,
     private readonly store: ProofStore,
     private readonly counter: RequestCounterStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
+    const { DPOP_PROOF_LIFETIME: lifetime, CLOCK_SKEW: clockSkew, DPOP_NONCE } = configuration;
+    this.verifier = new DpopVerifier({ lifetime, clockSkew, clock });
     this.nonces = new DpopNonce(keys.nonceKeys, clock);
     this.key = keys.throttleKey;
     this.required = DPOP_NONCE === 'required';
@@ -45,6 +49,32 @@ export class DpopProofService {
    */
   get nonce(): string | undefined {
     return this.required ? this.nonces.current() : undefined;
+  }
+
+  /**
+   * Verifies the proof of a request without I/O.
+   * @param status of the error: 400 for a request that gets a token, 401 for a request with `accessToken`
+   * @throws OAuthError invalid_dpop_proof
+   */
+  async verify(
+    { headers, method, originalUrl }: Pick<FastifyRequest, 'headers' | 'method' | 'originalUrl'>,
+    status: 400 | 401,
+    accessToken?: string,
+  ): Promise<DpopProof> {
+    const uri = publicUri(this.configuration.BASE_URL, originalUrl);
+    try {
+      return await this.verifier.verify(headers['dpop'], {
+        method,
+        uri,
+        ...(accessToken !== undefined && { accessToken }),
+      });
+    } catch (error) {
+      if (!(error instanceof InvalidProofError)) throw error;
+      throw new OAuthError('invalid_dpop_proof', status, error.reason, {
+        detail: error.compared,
+        cause: error,
+      });
+    }
   }
 
   /** RFC 9449 4.3, check 10: "the nonce claim matches the server-provided nonce value". */

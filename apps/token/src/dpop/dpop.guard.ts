@@ -1,12 +1,10 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type DpopProof, DpopVerifier, InvalidProofError, publicUri } from '#oauth/dpop/dpop-verifier.js';
+import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { Parameters } from '#oauth/parameters.js';
-import { CLOCK, type Clock } from '#platform/clock.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { type ClientRequest, unverifiedClientId } from '../client-auth/client-authenticator.js';
-import { TokenConfiguration } from '../token.configuration.js';
 import { DpopProofService } from './dpop-proof.service.js';
 
 export interface ProvedRequest extends ClientRequest {
@@ -21,26 +19,15 @@ export interface ProvedRequest extends ClientRequest {
  */
 @Injectable()
 export class DpopGuard implements CanActivate {
-  private readonly verifier: DpopVerifier;
-
-  constructor(
-    private readonly configuration: TokenConfiguration,
-    private readonly proofs: DpopProofService,
-    @Inject(CLOCK) clock: Clock,
-  ) {
-    const { DPOP_PROOF_LIFETIME: lifetime, CLOCK_SKEW: clockSkew } = configuration;
-    this.verifier = new DpopVerifier({ lifetime, clockSkew, clock });
-  }
+  constructor(private readonly proofs: DpopProofService) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest<{ Body: Parameters | undefined }> & ProvedRequest>();
-    const { dpop } = request.headers;
-    return dpop === undefined || this.prove(dpop, request, http.getResponse<FastifyReply>());
+    return request.headers['dpop'] === undefined || this.prove(request, http.getResponse<FastifyReply>());
   }
 
   private async prove(
-    field: string | string[],
     request: FastifyRequest<{ Body: Parameters | undefined }> & ProvedRequest,
     reply: FastifyReply,
   ): Promise<boolean> {
@@ -48,7 +35,7 @@ export class DpopGuard implements CanActivate {
     const { nonce } = this.proofs;
     if (nonce !== undefined) void reply.header('DPoP-Nonce', nonce);
     try {
-      const proof = await this.verify(field, request);
+      const proof = await this.proofs.verify(request, 400);
       if (!this.proofs.acceptsNonce(proof.nonce)) throw useNonce(proof);
       request.proof = proof;
       return true;
@@ -58,20 +45,6 @@ export class DpopGuard implements CanActivate {
         client_id: unverifiedClientId(request.headers.authorization, request.body),
       });
       throw error;
-    }
-  }
-
-  private async verify(
-    field: string | string[],
-    { method, originalUrl }: FastifyRequest,
-  ): Promise<DpopProof> {
-    const uri = publicUri(this.configuration.BASE_URL, originalUrl);
-    try {
-      return await this.verifier.verify(field, { method, uri });
-    } catch (error) {
-      if (!(error instanceof InvalidProofError)) throw error;
-      // RFC 9449 5: "an error response per Section 5.2 of [RFC6749] with invalid_dpop_proof"
-      throw new OAuthError('invalid_dpop_proof', 400, error.reason, { detail: error.compared, cause: error });
     }
   }
 }

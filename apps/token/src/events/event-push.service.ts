@@ -36,8 +36,8 @@ const PLACES = { quick: 40, slow: 10 } as const;
 const SLOW_MS = 1_000;
 const LEASE_S = 60;
 /**
- * A stream occupies a place for at most this time and one attempt, so that receivers just below SLOW_MS with many events do
- * not delay the others. The last attempt ends long before the lease.
+ * A stream occupies a place for at most this time and one attempt, so that receivers just below SLOW_MS with many
+ * events do not delay the others. The last attempt ends long before the lease.
  */
 const BUSY_MS = 5_000;
 const BATCH = 50;
@@ -186,8 +186,7 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
     const isPaused = await this.streams.releaseFailed(lease, { endpointUrl: stream.endpointUrl, ...how });
     if (isPaused) return this.pause(stream, event, attempt);
     // Further failures usually have the same cause.
-    if (stream.failures === 0 || how.isFirst) this.report('delayed', stream, event, attempt);
-    else this.log('delayed', stream, event, attempt);
+    this.report('delayed', stream, event, attempt, stream.failures === 0 || how.isFirst);
   }
 
   private async pause(stream: EventStream, event: StoredEvent, attempt: Attempt): Promise<void> {
@@ -200,29 +199,31 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
     this.report('paused', stream, event, attempt);
   }
 
-  private report(outcome: Trouble, stream: EventStream, event: StoredEvent, attempt: Attempt): void {
-    this.log(outcome, stream, event, attempt);
-    const { jti, type, userId } = event;
-    const isLogout = stream.delivery === 'logout';
-    const { answer: failure, isForbidden = false } = attempt;
+  /** @param isRecorded false for the log only */
+  private report(
+    outcome: Trouble,
+    stream: EventStream,
+    { jti, type, userId, attempts }: StoredEvent,
+    { answer: failure, isForbidden = false }: Attempt,
+    isRecorded = true,
+  ): void {
+    const { clientId: client_id, delivery } = stream;
+    const isLogout = delivery === 'logout';
+    const what = isLogout ? 'logout token' : 'event';
+    const msg = {
+      delayed: `${what} not delivered yet`,
+      refused: `${what} refused`,
+      paused: 'event stream paused',
+    }[outcome];
+    this.logger[outcome === 'delayed' ? 'warn' : 'error']({ client_id, jti, event: type, failure, msg });
+    if (!isRecorded) return;
     this.audit.record({
       type: isLogout ? 'logout_token.failed' : 'event.failed',
-      client_id: stream.clientId,
+      client_id,
       ...(userId !== null && { user_id: userId }),
       check:
         isForbidden && isLogout ? 'logout_address_forbidden' : CHECKS[outcome][isLogout ? 'logout' : 'event'],
-      detail: { jti, event: type, outcome, failure, attempts: event.attempts + 1 },
+      detail: { jti, event: type, outcome, failure, attempts: attempts + 1 },
     });
-  }
-
-  private log(outcome: Trouble, stream: EventStream, { jti, type }: StoredEvent, attempt: Attempt): void {
-    const failure = { client_id: stream.clientId, jti, event: type, failure: attempt.answer };
-    const what = stream.delivery === 'logout' ? 'logout token' : 'event';
-    if (outcome === 'delayed') this.logger.warn({ ...failure, msg: `${what} not delivered yet` });
-    else
-      this.logger.error({
-        ...failure,
-        msg: outcome === 'paused' ? 'event stream paused' : `${what} refused`,
-      });
   }
 }

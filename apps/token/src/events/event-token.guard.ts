@@ -1,13 +1,12 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable, SetMetadata } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
 import { GrantEngine } from '#grants/grant-engine.js';
-import { DpopVerifier, InvalidProofError, publicUri } from '#oauth/dpop/dpop-verifier.js';
+import type { DpopProof } from '#oauth/dpop/dpop-verifier.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import type { Reason } from '#oauth/reasons.js';
-import { CLOCK, type Clock } from '#platform/clock.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { DpopProofService } from '../dpop/dpop-proof.service.js';
 import { DisabledClientsService } from '../introspection/disabled-clients.service.js';
@@ -29,8 +28,6 @@ export type EventRequest = FastifyRequest & { clientId: string };
  */
 @Injectable()
 export class EventTokenGuard implements CanActivate {
-  private readonly verifier: DpopVerifier;
-
   constructor(
     private readonly engine: GrantEngine,
     private readonly clients: DisabledClientsService,
@@ -39,11 +36,7 @@ export class EventTokenGuard implements CanActivate {
     private readonly keys: SigningKeys,
     private readonly reflector: Reflector,
     private readonly configuration: TokenConfiguration,
-    @Inject(CLOCK) clock: Clock,
-  ) {
-    const { DPOP_PROOF_LIFETIME: lifetime, CLOCK_SKEW: clockSkew } = configuration;
-    this.verifier = new DpopVerifier({ lifetime, clockSkew, clock });
-  }
+  ) {}
 
   /**
    * @throws OAuthError not_found without ID_TOKEN_KEYS, which sign the events; invalid_token; insufficient_scope; or
@@ -56,7 +49,7 @@ export class EventTokenGuard implements CanActivate {
       /^(bearer|dpop) +([^ ]+)$/i.exec(request.headers.authorization ?? '') ?? [];
     if (text === '') throw challenged('event_token_missing', 401);
     const isDpop = scheme.toLowerCase() === 'dpop';
-    const proof = isDpop ? await this.verify(request, text) : null;
+    const proof = isDpop ? await this.proofs.verify(request, 401, text) : null;
     const found = await this.clients.check(await this.engine.introspect(text, proof?.jkt ?? null));
     if (found.outcome !== 'active' || found.token.kind !== 'access')
       throw challenged('event_token_inactive', 401);
@@ -80,18 +73,8 @@ export class EventTokenGuard implements CanActivate {
     throw OAuthError.tooManyRequests({ id: 'event_limit_exceeded', max: MAX_REQUESTS, retryAfter });
   }
 
-  private async verify({ headers, method, originalUrl }: EventRequest, accessToken: string) {
-    const uri = publicUri(this.configuration.BASE_URL, originalUrl);
-    try {
-      return await this.verifier.verify(headers['dpop'], { method, uri, accessToken });
-    } catch (error) {
-      if (!(error instanceof InvalidProofError)) throw error;
-      throw new OAuthError('invalid_dpop_proof', 401, error.reason, { detail: error.compared, cause: error });
-    }
-  }
-
   /** RFC 9449 4.3, 9 and 11.1. */
-  private async consume({ jkt, jti, nonce, expiresAt }: Awaited<ReturnType<DpopVerifier['verify']>>) {
+  private async consume({ jkt, jti, nonce, expiresAt }: DpopProof): Promise<void> {
     const request = { jkt, jti, ...(nonce !== null && { nonce }), expires_at: expiresAt };
     const { outcome, nonce: next } = await this.proofs.consume(request);
     if (outcome === 'consumed') return;

@@ -18,10 +18,12 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { SSF_MANAGE, SSF_READ } from '#oauth/client-credentials.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { type EventRequest, EventScope, EventTokenGuard } from './event-token.guard.js';
+import { type EventRequest, EventTokenGuard } from './event-token.guard.js';
 import * as openapi from './events.openapi.js';
 import { PollService } from './poll.service.js';
 import { StreamService } from './stream.service.js';
+
+const { EventOperation } = openapi;
 
 /** The app does not parse queries, because its other endpoints read none. */
 const StreamId = createParamDecorator((_data: unknown, context: ExecutionContext): string | undefined => {
@@ -39,108 +41,102 @@ export class EventsController {
   ) {}
 
   @Post(ENDPOINTS.eventStream)
-  @ApiOperation(openapi.CREATE_STREAM)
-  @EventScope(SSF_MANAGE)
-  create(
-    @Req() { clientId }: EventRequest,
-    @Body() body: Parameters | undefined,
-  ): Promise<openapi.StreamConfiguration> {
+  @EventOperation('Creates the stream of the client', SSF_MANAGE, openapi.CREATED, openapi.NEW_STREAM)
+  createEventStream(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.create(clientId, body);
   }
 
   @Get(ENDPOINTS.eventStream)
-  @ApiOperation(openapi.READ_STREAM)
-  @EventScope(SSF_READ)
-  read(
-    @Req() { clientId }: EventRequest,
-    @StreamId() id: string | undefined,
-  ): Promise<openapi.StreamConfiguration | openapi.StreamConfiguration[]> {
+  @EventOperation(
+    'Reads the stream; without stream_id, a list of it',
+    SSF_READ,
+    openapi.CONFIGURATION_OR_LIST,
+  )
+  readEventStream(@Req() { clientId }: EventRequest, @StreamId() id?: string) {
     return this.streams.read(clientId, id);
   }
 
   @Patch(ENDPOINTS.eventStream)
-  @ApiOperation(openapi.UPDATE_STREAM)
-  @EventScope(SSF_MANAGE)
-  update(
-    @Req() { clientId }: EventRequest,
-    @Body() body: Parameters | undefined,
-  ): Promise<openapi.StreamConfiguration> {
+  @EventOperation(
+    'Changes the members that the request has',
+    SSF_MANAGE,
+    openapi.CONFIGURATION,
+    openapi.CHANGED_STREAM,
+  )
+  updateEventStream(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.update(clientId, body, false);
   }
 
   @Put(ENDPOINTS.eventStream)
-  @ApiOperation(openapi.REPLACE_STREAM)
-  @EventScope(SSF_MANAGE)
-  replace(
-    @Req() { clientId }: EventRequest,
-    @Body() body: Parameters | undefined,
-  ): Promise<openapi.StreamConfiguration> {
+  @EventOperation('Replaces the configuration', SSF_MANAGE, openapi.CONFIGURATION, openapi.CHANGED_STREAM)
+  replaceEventStream(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.update(clientId, body, true);
   }
 
   @Delete(ENDPOINTS.eventStream)
   @HttpCode(204)
-  @ApiOperation(openapi.DELETE_STREAM)
-  @EventScope(SSF_MANAGE)
-  delete(@Req() { clientId }: EventRequest, @StreamId() id: string | undefined): Promise<void> {
+  @EventOperation('Deletes the stream with its events', SSF_MANAGE, {
+    204: { description: 'The stream is deleted.' },
+  })
+  deleteEventStream(@Req() { clientId }: EventRequest, @StreamId() id?: string) {
     return this.streams.delete(clientId, id);
   }
 
   @Get(ENDPOINTS.eventStatus)
-  @ApiOperation(openapi.READ_STATUS)
-  @EventScope(SSF_READ)
-  status(
-    @Req() { clientId }: EventRequest,
-    @StreamId() id: string | undefined,
-  ): Promise<openapi.StreamState> {
+  @EventOperation('Reads the status of the stream', SSF_READ, openapi.STATE)
+  readEventStreamStatus(@Req() { clientId }: EventRequest, @StreamId() id?: string) {
     return this.streams.status(clientId, id);
   }
 
   @Post(ENDPOINTS.eventStatus)
   @HttpCode(200)
-  @ApiOperation(openapi.SET_STATUS)
-  @EventScope(SSF_MANAGE)
-  setStatus(
-    @Req() { clientId }: EventRequest,
-    @Body() body: Parameters | undefined,
-  ): Promise<openapi.StreamState> {
+  @EventOperation('Pauses, disables or enables the stream', SSF_MANAGE, openapi.STATE, openapi.NEW_STATUS)
+  setEventStreamStatus(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.setStatus(clientId, body);
   }
 
   /** Section 8.1.3.2: 200 with an empty body. */
   @Post(ENDPOINTS.addEventSubject)
   @HttpCode(200)
-  @ApiOperation(openapi.ADD_SUBJECT)
-  @EventScope(SSF_MANAGE)
-  addSubject(@Req() { clientId }: EventRequest, @Body() body: Parameters | undefined): Promise<void> {
+  @EventOperation(
+    'Sends events about a user again',
+    SSF_MANAGE,
+    { 200: { description: 'The subject is in the stream.' } },
+    openapi.SUBJECT,
+  )
+  addEventSubject(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.setSubject(clientId, body, true);
   }
 
   @Post(ENDPOINTS.removeEventSubject)
   @HttpCode(204)
-  @ApiOperation(openapi.REMOVE_SUBJECT)
-  @EventScope(SSF_MANAGE)
-  removeSubject(@Req() { clientId }: EventRequest, @Body() body: Parameters | undefined): Promise<void> {
+  @EventOperation(
+    'Sends no events about a user',
+    SSF_MANAGE,
+    { 204: { description: 'The subject is not in the stream.' } },
+    openapi.SUBJECT,
+  )
+  removeEventSubject(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.setSubject(clientId, body, false);
   }
 
   @Post(ENDPOINTS.verifyEventStream)
   @HttpCode(204)
-  @ApiOperation(openapi.VERIFY_STREAM)
-  @EventScope(SSF_MANAGE)
-  verify(@Req() { clientId }: EventRequest, @Body() body: Parameters | undefined): Promise<void> {
+  @EventOperation(
+    'Sends a verification event',
+    SSF_MANAGE,
+    { 204: { description: 'The event is on its way.' } },
+    openapi.VERIFICATION,
+  )
+  verifyEventStream(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.verify(clientId, body);
   }
 
   @Post(ENDPOINTS.eventPoll)
   @HttpCode(200)
   @Header('Pragma', 'no-cache')
-  @ApiOperation(openapi.POLL_EVENTS)
-  @EventScope(SSF_READ)
-  async poll(
-    @Req() { clientId }: EventRequest,
-    @Body() body: Parameters | undefined,
-  ): Promise<openapi.PolledEvents> {
+  @EventOperation('Acknowledges events, and returns events that wait', SSF_READ, openapi.EVENTS, openapi.POLL)
+  async pollEvents(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.polls.poll(await this.streams.pollable(clientId), body);
   }
 }
@@ -152,7 +148,7 @@ export class SsfConfigurationController {
 
   @Get()
   @ApiOperation(openapi.SSF_CONFIGURATION)
-  configuration(): openapi.SsfConfiguration {
+  configuration() {
     return this.streams.transmitter();
   }
 }

@@ -1,110 +1,88 @@
-import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
-import { json, type OperationDescription } from '#openapi/operation.js';
-import { ApiProperty, type Schema } from '#openapi/schema.js';
+import { applyDecorators } from '@nestjs/common';
+import { oauthErrors, DPOP_NONCE } from '#openapi/oauth-errors.js';
+import { ApiOperation, json, type OperationDescription } from '#openapi/operation.js';
+import type { Schema } from '#openapi/schema.js';
+import { EventScope } from './event-token.guard.js';
 
-const text = { type: 'string' } as const;
-const uri = { type: 'string', format: 'uri' } as const;
-const uris = { type: 'array', items: uri } as const;
+type Members = Readonly<Record<string, Schema>>;
+
+const TEXT: Schema = { type: 'string' };
+const URI: Schema = { type: 'string', format: 'uri' };
+const URIS: Schema = { type: 'array', items: URI };
+const text = (description: string): Schema => ({ ...TEXT, description });
+const uri = (description: string): Schema => ({ ...URI, description });
+const uris = (description: string): Schema => ({ ...URIS, description });
+const object = (properties: Members, required: readonly string[] = []): Schema => ({
+  type: 'object',
+  properties,
+  required,
+});
+
+/** Schema of a response. */
+const answer = (component: string, members: Members, optional: Members = {}): Schema => ({
+  component,
+  type: 'object',
+  required: Object.keys(members),
+  properties: { ...members, ...optional },
+});
 
 /** Section 8.1.1 of the Shared Signals Framework 1.0. */
-export class StreamConfiguration {
-  @ApiProperty({ description: 'Names the stream in every other request.' })
-  readonly stream_id: string;
-
-  @ApiProperty({ ...uri, description: 'Issuer of the events.' })
-  readonly iss: string;
-
-  @ApiProperty({ description: '`aud` of the events: the client_id.' })
-  readonly aud: string;
-
-  @ApiProperty({
-    type: 'object',
-    properties: { method: uri, endpoint_url: uri },
-    description: 'How the events are delivered; never the authorization header.',
-  })
-  readonly delivery: { readonly method: string; readonly endpoint_url: string };
-
-  @ApiProperty({ ...uris, description: 'Every event of this service.' })
-  readonly events_supported: readonly string[];
-
-  @ApiProperty({ ...uris, description: 'Requested events.' })
-  readonly events_requested: readonly string[];
-
-  @ApiProperty({ ...uris, description: 'Events of the stream.' })
-  readonly events_delivered: readonly string[];
-
-  @ApiProperty({ type: 'integer', description: 'Seconds between two verifications.' })
-  readonly min_verification_interval: number;
-
-  @ApiProperty({ description: 'Text of the client.', optional: true })
-  readonly description?: string;
-}
-
+const STREAM = answer(
+  'StreamConfiguration',
+  {
+    stream_id: text('Names the stream in every other request.'),
+    iss: uri('Issuer of the events.'),
+    aud: text('`aud` of the events: the client_id.'),
+    delivery: {
+      type: 'object',
+      properties: { method: URI, endpoint_url: URI },
+      description: 'How the events are delivered; never the authorization header.',
+    },
+    events_supported: uris('Every event of this service.'),
+    events_requested: uris('Requested events.'),
+    events_delivered: uris('Events of the stream.'),
+    min_verification_interval: { type: 'integer', description: 'Seconds between two verifications.' },
+  },
+  { description: text('Text of the client.') },
+);
 /** Section 8.1.2. */
-export class StreamState {
-  @ApiProperty({ description: 'The stream.' })
-  readonly stream_id: string;
-
-  @ApiProperty({
-    enum: ['enabled', 'paused', 'disabled'],
-    description: 'A paused stream keeps its events for a week; a disabled one records none.',
-  })
-  readonly status: string;
-
-  @ApiProperty({ description: 'Reason of the status.', optional: true })
-  readonly reason?: string;
-}
-
-export class PolledEvents {
-  @ApiProperty({
+const STATUS = answer(
+  'StreamState',
+  {
+    stream_id: text('The stream.'),
+    status: {
+      ...TEXT,
+      enum: ['enabled', 'paused', 'disabled'],
+      description: 'A paused stream keeps its events for a week; a disabled one records none.',
+    },
+  },
+  { reason: text('Reason of the status.') },
+);
+const POLLED = answer('PolledEvents', {
+  sets: {
     type: 'object',
     additionalProperties: true,
     description: 'Security event tokens by `jti`, until they are acknowledged.',
-  })
-  readonly sets: Readonly<Record<string, string>>;
-
-  @ApiProperty({ description: 'True if further events wait.' })
-  readonly moreAvailable: boolean;
-}
-
-export class SsfConfiguration {
-  @ApiProperty({ description: 'Version of the framework.' })
-  readonly spec_version: string;
-
-  @ApiProperty({ ...uri, description: 'Issuer of the events.' })
-  readonly issuer: string;
-
-  @ApiProperty({ ...uri, description: 'Keys of the events.' })
-  readonly jwks_uri: string;
-
-  @ApiProperty({ ...uris, description: 'Push (RFC 8935) and poll (RFC 8936).' })
-  readonly delivery_methods_supported: readonly string[];
-
-  @ApiProperty({ ...uri, description: 'Streams.' })
-  readonly configuration_endpoint: string;
-
-  @ApiProperty({ ...uri, description: 'Status of the stream.' })
-  readonly status_endpoint: string;
-
-  @ApiProperty({ ...uri, description: 'Adds a subject again.' })
-  readonly add_subject_endpoint: string;
-
-  @ApiProperty({ ...uri, description: 'Removes a subject.' })
-  readonly remove_subject_endpoint: string;
-
-  @ApiProperty({ ...uri, description: 'Requests a verification event.' })
-  readonly verification_endpoint: string;
-
-  @ApiProperty({
+  },
+  moreAvailable: { type: 'boolean', description: 'True if further events wait.' },
+});
+const TRANSMITTER = answer('SsfConfiguration', {
+  spec_version: text('Version of the framework.'),
+  issuer: uri('Issuer of the events.'),
+  jwks_uri: uri('Keys of the events.'),
+  delivery_methods_supported: uris('Push (RFC 8935) and poll (RFC 8936).'),
+  configuration_endpoint: uri('Streams.'),
+  status_endpoint: uri('Status of the stream.'),
+  add_subject_endpoint: uri('Adds a subject again.'),
+  remove_subject_endpoint: uri('Removes a subject.'),
+  verification_endpoint: uri('Requests a verification event.'),
+  authorization_schemes: {
     type: 'array',
-    items: { type: 'object', properties: { spec_urn: text } },
+    items: { type: 'object', properties: { spec_urn: TEXT } },
     description: 'OAuth 2.0 with `client_credentials`.',
-  })
-  readonly authorization_schemes: readonly { readonly spec_urn: string }[];
-
-  @ApiProperty({ enum: ['ALL'], description: 'A stream begins with all users of the client.' })
-  readonly default_subjects: string;
-}
+  },
+  default_subjects: { ...TEXT, enum: ['ALL'], description: 'A stream begins with all users of the client.' },
+});
 
 const CHALLENGE = { 'WWW-Authenticate': { description: 'Challenge (RFC 6750 3, RFC 9449 7.1).' } };
 const { 401: UNAUTHENTICATED, 403: FORBIDDEN } = oauthErrors({
@@ -127,141 +105,69 @@ const ERRORS = {
   },
 };
 
-function operation(
-  id: string,
-  summary: string,
-  scope: 'ssf.read' | 'ssf.manage',
-  responses: OperationDescription['responses'],
-  { body, hasStreamId = false }: { readonly body?: Schema; readonly hasStreamId?: boolean } = {},
-): OperationDescription {
-  return {
-    id,
-    tag: 'Events',
-    summary,
-    security: [{ accessToken: [scope] }, { dpop: [scope] }],
-    ...(hasStreamId && {
-      parameters: { stream_id: { in: 'query', description: 'The stream.', schema: text } },
-    }),
-    ...(body && { body: { types: ['application/json'], schema: body } }),
-    responses: { ...responses, ...ERRORS },
-  };
-}
-
-const object = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
-  type: 'object',
-  properties,
-  required,
-});
+/**
+ * Describes an operation of the event API, whose id is the name of the method.
+ * @param body absent if `stream_id` is in the query
+ */
+export const EventOperation =
+  (
+    summary: string,
+    scope: 'ssf.read' | 'ssf.manage',
+    responses: OperationDescription['responses'],
+    body?: Schema,
+  ): MethodDecorator =>
+  (prototype, name, descriptor) =>
+    applyDecorators(
+      EventScope(scope),
+      ApiOperation({
+        id: String(name),
+        tag: 'Events',
+        summary,
+        security: [{ accessToken: [scope] }, { dpop: [scope] }],
+        ...(body
+          ? { body: { types: ['application/json'], schema: body } }
+          : { parameters: { stream_id: { in: 'query', description: 'The stream.', schema: TEXT } } }),
+        responses: { ...responses, ...ERRORS },
+      }),
+    )(prototype, name, descriptor);
 
 const SETTINGS = {
-  delivery: object({ method: uri, endpoint_url: uri, authorization_header: text }, ['method']),
-  events_requested: uris,
-  description: text,
+  delivery: object({ method: URI, endpoint_url: URI, authorization_header: TEXT }, ['method']),
+  events_requested: URIS,
+  description: TEXT,
 };
-const NAMED = { stream_id: text };
-const SUBJECT = object({ ...NAMED, subject: object({ format: text, iss: uri, sub: text }) }, [
-  'stream_id',
-  'subject',
-]);
+/** Body of a request that names the stream. */
+const named = (members: Members, required: readonly string[] = []): Schema =>
+  object({ stream_id: TEXT, ...members }, ['stream_id', ...required]);
+export const NEW_STREAM = object(SETTINGS);
+export const CHANGED_STREAM = named(SETTINGS);
+export const NEW_STATUS = named({ status: TEXT, reason: TEXT }, ['status']);
+export const SUBJECT = named({ subject: object({ format: TEXT, iss: URI, sub: TEXT }) }, ['subject']);
+export const VERIFICATION = named({ state: TEXT });
+export const POLL = object({
+  maxEvents: { type: 'integer', minimum: 0 },
+  returnImmediately: { type: 'boolean' },
+  ack: { type: 'array', items: TEXT },
+  setErrs: { type: 'object', additionalProperties: true },
+});
 
-const CONFIGURATION = { description: 'The stream.', content: json(StreamConfiguration, {}) };
-const STATE = { description: 'The status.', content: json(StreamState, {}) };
-
-export const CREATE_STREAM = operation(
-  'createEventStream',
-  'Creates the stream of the client',
-  'ssf.manage',
-  { 201: CONFIGURATION, ...oauthErrors({ 409: ['invalid_request'] }) },
-  { body: object(SETTINGS) },
-);
-export const READ_STREAM = operation(
-  'readEventStream',
-  'Reads the stream; without stream_id, a list of it',
-  'ssf.read',
-  {
-    200: {
-      description: 'The stream, or a list.',
-      content: json({ anyOf: [StreamConfiguration, { type: 'array', items: StreamConfiguration }] }, {}),
-    },
+const configuration = { description: 'The stream.', content: json(STREAM, {}) };
+export const CONFIGURATION = { 200: configuration };
+export const CREATED = { 201: configuration, ...oauthErrors({ 409: ['invalid_request'] }) };
+export const CONFIGURATION_OR_LIST = {
+  200: {
+    description: 'The stream, or a list.',
+    content: json({ anyOf: [STREAM, { type: 'array', items: STREAM }] }, {}),
   },
-  { hasStreamId: true },
-);
-export const UPDATE_STREAM = operation(
-  'updateEventStream',
-  'Changes the members that the request has',
-  'ssf.manage',
-  { 200: CONFIGURATION },
-  { body: object({ ...NAMED, ...SETTINGS }, ['stream_id']) },
-);
-export const REPLACE_STREAM = operation(
-  'replaceEventStream',
-  'Replaces the configuration',
-  'ssf.manage',
-  { 200: CONFIGURATION },
-  { body: object({ ...NAMED, ...SETTINGS }, ['stream_id']) },
-);
-export const DELETE_STREAM = operation(
-  'deleteEventStream',
-  'Deletes the stream with its events',
-  'ssf.manage',
-  { 204: { description: 'The stream is deleted.' } },
-  { hasStreamId: true },
-);
-export const READ_STATUS = operation(
-  'readEventStreamStatus',
-  'Reads the status of the stream',
-  'ssf.read',
-  { 200: STATE },
-  { hasStreamId: true },
-);
-export const SET_STATUS = operation(
-  'setEventStreamStatus',
-  'Pauses, disables or enables the stream',
-  'ssf.manage',
-  { 200: STATE },
-  { body: object({ ...NAMED, status: text, reason: text }, ['stream_id', 'status']) },
-);
-export const ADD_SUBJECT = operation(
-  'addEventSubject',
-  'Sends events about a user again',
-  'ssf.manage',
-  { 200: { description: 'The subject is in the stream.' } },
-  { body: SUBJECT },
-);
-export const REMOVE_SUBJECT = operation(
-  'removeEventSubject',
-  'Sends no events about a user',
-  'ssf.manage',
-  { 204: { description: 'The subject is not in the stream.' } },
-  { body: SUBJECT },
-);
-export const VERIFY_STREAM = operation(
-  'verifyEventStream',
-  'Sends a verification event',
-  'ssf.manage',
-  { 204: { description: 'The event is on its way.' } },
-  { body: object({ ...NAMED, state: text }, ['stream_id']) },
-);
-export const POLL_EVENTS = operation(
-  'pollEvents',
-  'Acknowledges events, and returns events that wait',
-  'ssf.read',
-  { 200: { description: 'Events that wait.', content: json(PolledEvents, {}) } },
-  {
-    body: object({
-      maxEvents: { type: 'integer', minimum: 0 },
-      returnImmediately: { type: 'boolean' },
-      ack: { type: 'array', items: text },
-      setErrs: { type: 'object', additionalProperties: true },
-    }),
-  },
-);
+};
+export const STATE = { 200: { description: 'The status.', content: json(STATUS, {}) } };
+export const EVENTS = { 200: { description: 'Events that wait.', content: json(POLLED, {}) } };
 export const SSF_CONFIGURATION: OperationDescription = {
   id: 'ssfConfiguration',
   tag: 'Metadata',
   summary: 'Metadata of the transmitter (section 7 of the Shared Signals Framework 1.0)',
   responses: {
-    200: { description: 'The metadata.', content: json(SsfConfiguration, {}) },
+    200: { description: 'The metadata.', content: json(TRANSMITTER, {}) },
     ...oauthErrors({ 404: ['not_found'] }),
   },
 };

@@ -1,6 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Controller, Injectable } from '@nestjs/common';
+import { MessagePattern, Payload } from '@nestjs/microservices';
 import { KeyRing } from '#keys/key-ring.js';
+import { type SealHeaderReply, type SealHeaderRequest, SUBJECTS } from '#messaging/contract.js';
 
 const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
@@ -46,4 +48,17 @@ export class HeaderSeal {
 
 function boundTo({ clientId, endpointUrl }: SealedFor): Buffer {
   return Buffer.from(JSON.stringify([clientId, endpointUrl]));
+}
+
+/** Encrypts headers for operators, whose processes do not have the key. */
+@Controller()
+export class HeaderResponder {
+  constructor(private readonly seal: HeaderSeal) {}
+
+  @MessagePattern(SUBJECTS.sealHeader)
+  sealHeader(
+    @Payload() { client_id: clientId, endpoint_url: endpointUrl, header }: SealHeaderRequest,
+  ): SealHeaderReply {
+    return { sealed: this.seal.seal(header, { clientId, endpointUrl }).toString('base64') };
+  }
 }

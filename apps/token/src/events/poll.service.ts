@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { AuditPublisher } from '#audit/publisher.js';
 import { ClientStore } from '#clients/client.store.js';
-import { EventStore } from '#events/event.store.js';
+import { EVENT_ID, EventStore } from '#events/event.store.js';
 import type { EventStream } from '#events/event-stream.store.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { EventCounter } from './event-counter.js';
-import type { PolledEvents } from './events.openapi.js';
+import { errorIn } from './security-event-delivery.js';
 import { SecurityEventTokens } from './security-event-tokens.js';
 
 /** Maximum number of tokens in a response. A token has about 800 characters. */
@@ -25,7 +25,7 @@ export class PollService {
   ) {}
 
   /** Responds immediately, also without events (RFC 8936 2.4: the wait is recommended). @throws OAuthError */
-  async poll(stream: EventStream, body: Parameters | undefined): Promise<PolledEvents> {
+  async poll(stream: EventStream, body: Parameters | undefined) {
     const { maxEvents, acknowledged, refused } = readPoll(body);
     this.counter.count(
       'delivered',
@@ -88,17 +88,12 @@ function readPoll(body: Parameters | undefined): {
   return {
     maxEvents: Math.min(maxEvents as number, MAX_EVENTS),
     acknowledged: ack.filter(isUuid),
-    refused: new Map(errors.filter(([jti]) => isUuid(jti)).map(([jti, error]) => [jti, codeOf(error)])),
+    refused: new Map(
+      errors.filter(([jti]) => isUuid(jti)).map(([jti, error]) => [jti, errorIn(error) ?? 'unknown']),
+    ),
   };
 }
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 function isUuid(value: unknown): value is string {
-  return typeof value === 'string' && UUID.test(value);
-}
-
-function codeOf(error: unknown): string {
-  const { err } = (error ?? {}) as { readonly err?: unknown };
-  return typeof err === 'string' && /^[\w-]{1,64}$/.test(err) ? err : 'unknown';
+  return typeof value === 'string' && EVENT_ID.test(value);
 }

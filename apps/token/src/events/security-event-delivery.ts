@@ -56,12 +56,16 @@ export class SecurityEventDelivery {
   }
 }
 
-/** Returns the code of a receiver's error (RFC 8935 2.4); null if the body is not one. */
 function errorOf(body: Buffer): string | null {
   try {
-    const { err } = JSON.parse(body.toString()) as { readonly err?: unknown };
-    return typeof err === 'string' && /^[\w-]{1,64}$/.test(err) ? err : null;
+    return errorIn(JSON.parse(body.toString()));
   } catch {
     return null;
   }
+}
+
+/** Returns the code of a receiver's error (RFC 8935 2.4, RFC 8936 2.6); null if the value is not one. */
+export function errorIn(value: unknown): string | null {
+  const { err } = (value ?? {}) as { readonly err?: unknown };
+  return typeof err === 'string' && /^[\w-]{1,64}$/.test(err) ? err : null;
 }

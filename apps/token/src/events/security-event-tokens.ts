@@ -5,11 +5,8 @@ import { revocationReasons } from '#error-guide/revocation-reasons.js';
 import type { StoredEvent } from '#events/event.store.js';
 import { type EventStream, EventStreamStore } from '#events/event-stream.store.js';
 import type { SecurityEventType } from '#events/event-type.js';
-import {
-  eventSubject,
-  SECURITY_EVENT_TOKEN_TYPE,
-  securityEventClaims,
-} from '#events/security-event-token.js';
+import { SECURITY_EVENT_TOKEN_TYPE, securityEventClaims } from '#events/security-event-token.js';
+import { subjectOf } from '#oauth/openid/id-token.js';
 import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
@@ -33,13 +30,10 @@ export class SecurityEventTokens {
     stream: EventStream,
     events: readonly StoredEvent[],
   ): Promise<{ readonly wanted: readonly StoredEvent[]; readonly excluded: readonly string[] }> {
-    const subjects = events.flatMap(({ userId }) =>
-      userId === null ? [] : [subjectIn(client, stream, userId)],
-    );
-    const excluded =
-      subjects.length === 0 ? new Set() : await this.streams.excluded(stream.id, [...new Set(subjects)]);
+    const subjects = events.flatMap(({ userId }) => (userId === null ? [] : [subjectOf(client, userId)]));
+    const excluded = subjects.length === 0 ? new Set() : await this.streams.excluded(stream.id, subjects);
     const isExcluded = ({ userId }: StoredEvent) =>
-      userId !== null && excluded.has(subjectIn(client, stream, userId));
+      userId !== null && excluded.has(subjectOf(client, userId));
     return {
       wanted: events.filter((event) => !isExcluded(event)),
       excluded: events.filter(isExcluded).map(({ jti }) => jti),
@@ -68,8 +62,4 @@ export class SecurityEventTokens {
     );
     return this.keys.sign(claims, alg, SECURITY_EVENT_TOKEN_TYPE);
   }
-}
-
-function subjectIn(client: Client, { id }: EventStream, userId: number): string {
-  return eventSubject({ ...client, streamId: id }, userId);
 }

@@ -11,7 +11,6 @@ import { fieldsOf, validate } from '#platform/validation/validate.js';
 import { TokenConfiguration } from '../token.configuration.js';
 import { HeaderSeal } from './header-seal.js';
 import { DELIVERY_METHODS, DeliveryDto, StatusDto, StreamDto, VerificationDto } from './stream.dto.js';
-import type { SsfConfiguration, StreamConfiguration, StreamState } from './events.openapi.js';
 
 /** In seconds. Section 8.1.1: `min_verification_interval`. */
 const VERIFICATION_INTERVAL = 10;
@@ -32,7 +31,7 @@ export class StreamService {
   ) {}
 
   /** @throws OAuthError 409 if the client has a stream (section 8.1.1.1) */
-  async create(clientId: string, body: Parameters | undefined): Promise<StreamConfiguration> {
+  async create(clientId: string, body: Parameters | undefined) {
     const dto = read(StreamDto, body);
     const receiver = this.receiverOf(clientId, dto) ?? POLLED;
     const settings = { ...receiver, ...choicesOf(dto, null) };
@@ -42,21 +41,14 @@ export class StreamService {
   }
 
   /** Without `stream_id`, returns a list (section 8.1.1.2). */
-  async read(
-    clientId: string,
-    streamId: string | undefined,
-  ): Promise<StreamConfiguration | StreamConfiguration[]> {
+  async read(clientId: string, streamId: string | undefined) {
     if (streamId !== undefined) return this.configurationOf(await this.find(clientId, streamId));
     const stream = await this.streams.ofClient(clientId);
     return stream ? [this.configurationOf(stream)] : [];
   }
 
   /** @param isReplacement true resets absent members to their defaults (section 8.1.1.4); false keeps them (8.1.1.3) */
-  async update(
-    clientId: string,
-    body: Parameters | undefined,
-    isReplacement: boolean,
-  ): Promise<StreamConfiguration> {
+  async update(clientId: string, body: Parameters | undefined, isReplacement: boolean) {
     const stream = await this.find(clientId, idIn(body));
     const dto = read(StreamDto, body);
     // A receiver that stays is not written, because an operator may have changed it since it was read.
@@ -69,11 +61,11 @@ export class StreamService {
     await this.streams.delete((await this.find(clientId, streamId)).id);
   }
 
-  async status(clientId: string, streamId: string | undefined): Promise<StreamState> {
+  async status(clientId: string, streamId: string | undefined) {
     return stateOf(await this.find(clientId, streamId));
   }
 
-  async setStatus(clientId: string, body: Parameters | undefined): Promise<StreamState> {
+  async setStatus(clientId: string, body: Parameters | undefined) {
     const stream = await this.find(clientId, idIn(body));
     const { status, reason = null } = read(StatusDto, body);
     return stateOf((await this.streams.setStatus(stream.id, status, reason)) ?? stream);
@@ -120,7 +112,7 @@ export class StreamService {
   }
 
   /** Section 7.1. @throws OAuthError not_found without ID_TOKEN_KEYS */
-  transmitter(): SsfConfiguration {
+  transmitter() {
     const { BASE_URL, signingKeys } = this.configuration;
     if (signingKeys.isEmpty) throw new OAuthError('not_found', 404, 'not_found.openid_provider');
     return {
@@ -158,7 +150,7 @@ export class StreamService {
     throw OAuthError.invalidRequest('event_subject_invalid');
   }
 
-  private configurationOf(stream: EventStream): StreamConfiguration {
+  private configurationOf(stream: EventStream) {
     const { BASE_URL } = this.configuration;
     const requested = stream.eventsRequested.map((type) => EVENT_TYPES[type]);
     return {
@@ -190,7 +182,7 @@ function choicesOf(
   };
 }
 
-function stateOf({ id, status, statusReason }: EventStream): StreamState {
+function stateOf({ id, status, statusReason }: EventStream) {
   return { stream_id: id, status, ...(statusReason !== null && { reason: statusReason }) };
 }
 

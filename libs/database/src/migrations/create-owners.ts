@@ -396,16 +396,20 @@ async function createPortalFunctions(runner: QueryRunner): Promise<void> {
   await createFunction(
     runner,
     'enable_client_stream(client text) RETURNS boolean',
-    `BEGIN
+    `DECLARE
+       changed boolean;
+     BEGIN
        IF NOT client = ANY (owned_clients(false)) THEN RETURN false; END IF;
        WITH enabled AS (
          UPDATE event_streams SET status = 'enabled', status_reason = NULL, failing_since = NULL, failures = 0, due_at = now()
          WHERE client_id = client AND status = 'paused' AND status_reason IS DISTINCT FROM '${BY_OPERATOR}'
          RETURNING id, delivery
+       ), told AS (
+         INSERT INTO events (stream_id, type, details, txn)
+         SELECT id, 'stream-updated', '{"status": "enabled"}', gen_random_uuid() FROM enabled WHERE delivery <> 'logout'
        )
-       INSERT INTO events (stream_id, type, details, txn)
-       SELECT id, 'stream-updated', '{"status": "enabled"}', gen_random_uuid() FROM enabled WHERE delivery <> 'logout';
-       RETURN true;
+       SELECT count(*) > 0 INTO changed FROM enabled;
+       RETURN changed;
      END`,
   );
   await createFunction(

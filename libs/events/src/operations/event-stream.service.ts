@@ -63,13 +63,7 @@ export class EventStreamService {
       authorizationHeader,
     });
     const result = await this.find(clientId);
-    const announced = this.record(
-      actor,
-      clientId,
-      before && streamView(before),
-      result,
-      header !== undefined,
-    );
+    const announced = this.record(actor, before && streamView(before), result, header !== undefined);
     return { result, announced };
   }
 
@@ -87,7 +81,7 @@ export class EventStreamService {
     const result = await this.find(idOrName);
     await this.registered(result.client_id, actor);
     await this.streams.delete(result.stream_id);
-    return { result, announced: this.record(actor, result.client_id, result, null, false) };
+    return { result, announced: this.record(actor, result, null) };
   }
 
   /** Applies to the logout tokens of the application, too. */
@@ -102,20 +96,19 @@ export class EventStreamService {
     const before = await any();
     await this.streams.announceStatus(clientId, status, BY_OPERATOR);
     const result = await any();
-    return { result, announced: this.record(actor, clientId, before, result, false) };
+    return { result, announced: this.record(actor, before, result) };
   }
 
   private record(
     actor: Actor,
-    clientId: string,
     before: StreamView | null,
     after: StreamView | null,
-    isHeaderChanged: boolean,
+    isHeaderChanged = false,
   ): Promise<string[]> {
     const { changes } = changesBetween(recorded(before), recorded(after));
     return this.announcer.record(actor, {
       type: 'client.updated',
-      client_id: clientId,
+      client_id: (after ?? before)?.client_id ?? '',
       changes: { ...changes, ...(isHeaderChanged && { events_authorization: { omitted: 'secret' } }) },
     });
   }

@@ -9,8 +9,6 @@ declare module '#platform/validation/problem.js' {
   }
 }
 
-export const EVENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
 export class EventListDto {
   @IsString()
   @MayBeAbsent()

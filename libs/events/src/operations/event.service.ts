@@ -10,8 +10,8 @@ import { mapPage, pageRequest } from '#operations/list.js';
 import { type Input, validated } from '#operations/validate.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { problem } from '#platform/validation/problem.js';
-import { EventStore, type AdministeredEvent } from '../event.store.js';
-import { EVENT_ID, EventListDto } from './event.dto.js';
+import { type AdministeredEvent, EVENT_ID, EventStore } from '../event.store.js';
+import { EventListDto } from './event.dto.js';
 
 /** Security events for operators: receiver, latest answer, next attempt. */
 @Injectable()

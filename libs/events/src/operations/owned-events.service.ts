@@ -5,9 +5,8 @@ import { refused } from '#operations/administration.error.js';
 import { Announcer } from '#operations/announcer.js';
 import type { OwnerActor } from '#operations/audit-trail.js';
 import { problem } from '#platform/validation/problem.js';
-import { EventStore, type OwnedEvent } from '../event.store.js';
+import { EVENT_ID, EventStore, type OwnedEvent } from '../event.store.js';
 import { type EventStream, EventStreamStore } from '../event-stream.store.js';
-import { EVENT_ID } from './event.dto.js';
 
 const PAGE = 25;
 
@@ -55,7 +54,7 @@ export class OwnedEventService {
   /** Ends a pause that no operator made. */
   async enable(actor: OwnerActor, clientId: string): Promise<void> {
     await this.check(actor, clientId);
-    await this.streams.enableOwned(clientId);
+    if (!(await this.streams.enableOwned(clientId))) return;
     await this.announcer.record(actor, {
       type: 'client.updated',
       client_id: clientId,

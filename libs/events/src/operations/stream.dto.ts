@@ -22,7 +22,7 @@ export const IsEventList = (): PropertyDecorator =>
     IsArray(),
     MayBeAbsent(),
     Rule(({ events: given }: { events?: readonly string[] }) =>
-      given?.length === 0
+      given && (given.length === 0 || given.length > KNOWN.length)
         ? [problem('event_types_missing', 'events', { known: KNOWN })]
         : (given ?? []).flatMap((name, index) =>
             KNOWN.includes(name)
