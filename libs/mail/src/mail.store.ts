@@ -109,13 +109,13 @@ export class MailStore {
   }
 
   /**
-   * Reminds each owner of a secret 14 days and 2 days before its expiry, and when it has expired. A secret with a
-   * shorter life has fewer reminders. The unique cause permits each reminder once.
+   * Reminds each owner of a secret 14 days and 2 days before its expiry, and when it has expired. A secret with a shorter
+   * life has fewer reminders. The unique cause permits each reminder once, for all secrets that expire on the same day.
    */
   async remind(): Promise<void> {
     await this.dataSource.query(
       `INSERT INTO mails (kind, cause, user_id, client_id, about)
-       SELECT r.kind, format('secret %s %s %s', s.id, r.days, o.user_id), o.user_id, s.client_id, s.id
+       SELECT r.kind, format('secret of %s on %s %s %s', s.client_id, (s.expires_at AT TIME ZONE 'UTC')::date, r.days, o.user_id), o.user_id, s.client_id, s.id
        FROM client_secrets s
          JOIN (VALUES ('secret_expires', 14, 2), ('secret_expires', 2, 0), ('secret_expired', 0, -7)) r (kind, days, until)
            ON s.expires_at <= now() + make_interval(days => r.days)

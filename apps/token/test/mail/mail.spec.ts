@@ -308,6 +308,19 @@ describe('two token apps', () => {
       ]);
     });
 
+    it('is one mail with the others that expire on that day, so that a stolen password sends no flood', async () => {
+      await portal.sql(
+        `INSERT INTO client_secrets (client_id, hash, created_at, expires_at)
+         SELECT $1, sha256(convert_to(n::text, 'UTF8')), now() - interval '90 days', now() + interval '1 day'
+         FROM generate_series(1, 50) n`,
+        clientId,
+      );
+      await running[0]?.get(MailStore).remind();
+      await running[0]?.get(MailStore).remind();
+      await finished();
+      expect(adasMails()).toHaveLength(1);
+    });
+
     it('is not mentioned earlier, after its revocation, or with a shorter life than the reminder', async () => {
       await secret('90 days', '15 days');
       await secret('90 days', '10 days');
