@@ -54,6 +54,9 @@ export class FormInterceptor implements NestInterceptor {
     if (!(body instanceof Form)) return next.handle();
     const [owner, id] = [this.browsers.read(headers.cookie) ?? '', body.text(FORM_ID)];
     if (id === '') throw new RefusedRequestError(400, 'the form is incomplete: open its page again');
+    // PostgreSQL would fail on a NUL character.
+    if (body.toString().includes('%00'))
+      throw new RefusedRequestError(400, 'the form contains a NUL character');
     const files = [...body.files].map(([name, file]) => `${name}=${file.toString('base64')}`);
     const content = [url, body.toString(), ...files].join(' ');
     // A page that the browser shows again, after Back, has the same id, but the user may change its fields.

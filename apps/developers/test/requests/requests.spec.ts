@@ -75,6 +75,12 @@ describe('a request', () => {
     await portal.resetRateLimits();
   });
 
+  it('with a NUL character is refused as bad input', async () => {
+    const { browser } = await portal.developer();
+    const refused = await portal.postForm(browser, '/requests', { ...REQUEST, purpose: 'Rooms\0' });
+    expect(refused.status).toBe(400);
+  });
+
   it('makes the portal fetch nothing from the addresses in it', async () => {
     const connections: unknown[] = [];
     const server = createServer().on('connection', (socket) => connections.push(socket.destroy()));
