@@ -95,9 +95,10 @@ describe('an owner with only a keyboard and no JavaScript', () => {
     await page.keyboard.type(text);
   }
 
-  it('requests an application, rotates its secret, and deletes it', async () => {
+  it('requests an application, answers the reviewer, goes live, finds a cause, and hands over', async () => {
+    const { portal: app } = portal;
     const page = await portal.tab(chromium, { javaScriptEnabled: false });
-    const textOf = () => page.locator('main').innerText();
+    const textOf = (shown = page) => shown.locator('main').innerText();
     await page.goto(`${portal.origin}/`);
     await activate(page, 'New application');
     await type(page, 'name', 'Desk Finder');
@@ -107,8 +108,25 @@ describe('an owner with only a keyboard and no JavaScript', () => {
     await type(page, 'reason:profile:read', 'Shows the name.');
     await activate(page, 'Submit for review');
     expect(await textOf()).toMatch(/scs_[\w-]{43}/);
+    const id = await page.locator('#client-id').innerText();
     await activate(page, 'Go to the application');
     expect(await textOf()).toContain('In testing');
+    const application = page.url();
+
+    await app.fixture.sql(`UPDATE client_requests SET status = 'question' WHERE client_id = $1`, [id]);
+    await page.reload();
+    await activate(page, 'The reviewer has a question. Read and answer it.');
+    await type(page, 'text', 'All desks.');
+    await activate(page, 'Send message');
+    expect(await textOf()).toContain('In review');
+    await app.fixture.sql(
+      `UPDATE client_requests SET status = 'approved', decided_at = now() WHERE client_id = $1`,
+      [id],
+    );
+    await app.fixture.sql(`UPDATE clients SET stage = 'live' WHERE client_id = $1`, [id]);
+    await activate(page, 'Go to the application');
+    expect(await textOf()).toContain('Live');
+
     await activate(page, 'Create a secret');
     await activate(page, 'Create a secret');
     expect(await textOf()).toMatch(/scs_[\w-]{43}/);
@@ -116,9 +134,39 @@ describe('an owner with only a keyboard and no JavaScript', () => {
     await activate(page, 'Revoke');
     await activate(page, 'Revoke');
     expect(await textOf()).toContain('The secret is revoked.');
-    await activate(page, 'Delete the application');
-    await activate(page, 'Delete the application');
-    expect(await textOf()).toContain('The application is deleted.');
+
+    const { reference } = await app.refusal(id);
+    await activate(page, 'Requests and errors');
+    await type(page, 'reference', reference);
+    await activate(page, 'Show');
+    await activate(page, 'The redirect_uri differs from the authorization request');
+    expect(await textOf()).toContain('What you can do');
+
+    await page.goto(application);
+    await activate(page, 'Change the application');
+    await type(page, 'purpose', 'A new host.');
+    await tabTo(page, 'redirectUris');
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('\nhttps://halls.example.com/callback');
+    await activate(page, 'Review the change');
+    await activate(page, 'Send the change');
+    expect(await textOf()).toContain('The change is submitted for review.');
+
+    await activate(page, 'Owners and testers');
+    await activate(page, 'Invite an owner');
+    const { cookies } = (await app.developer()).browser;
+    const colleague = await portal.tabOf(chromium, cookies, { javaScriptEnabled: false });
+    await colleague.goto(await page.locator('#link').innerText());
+    await activate(colleague, 'Accept');
+    await activate(page, 'Owners and testers');
+    await activate(page, 'Leave');
+    await activate(page, 'Leave');
+    expect(await textOf()).not.toContain('Desk Finder');
+    await activate(colleague, 'Go to the application');
+    await activate(colleague, 'Delete the application');
+    await activate(colleague, 'Delete the application');
+    expect(await textOf(colleague)).toContain('The application is deleted.');
+    await colleague.context().close();
     await page.context().close();
-  }, 120_000);
+  }, 180_000);
 });
