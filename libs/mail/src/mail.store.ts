@@ -39,8 +39,8 @@ export interface WaitingMails {
   readonly expired: number;
 }
 
-const GIVEN_UP_AFTER = "interval '3 days'";
-/** Longer than any reminder could be repeated, and than the day of the limit of invitations. */
+const GIVE_UP_AFTER = "interval '3 days'";
+/** Longer than a reminder is due, because its cause prevents a second one, and than the limit of invitations counts. */
 const KEPT_FOR = "interval '30 days'";
 const MAX_LISTED = 20;
 
@@ -163,7 +163,7 @@ export class MailStore {
     return this.dataSource.query(
       `WITH expired AS (
          UPDATE mails SET outcome = 'expired', finished_at = now()
-         WHERE outcome IS NULL AND created_at < now() - ${GIVEN_UP_AFTER}
+         WHERE outcome IS NULL AND created_at < now() - ${GIVE_UP_AFTER}
          RETURNING id, kind, client_id, about, attempts, answer
        )
        SELECT id, kind, client_id AS "clientId", about, attempts, answer FROM expired`,

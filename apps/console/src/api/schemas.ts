@@ -1,5 +1,6 @@
 import { DisabledClientDto, DocumentClientDto, ListChangesDto } from '#clients/operations/client.dto.js';
-import { DecisionDto, ExplainedDecisionDto } from '#clients/operations/requests/review.service.js';
+import { MessageDto } from '#clients/operations/requests/request.service.js';
+import { ExplainedDecisionDto } from '#clients/operations/requests/review.service.js';
 import {
   NewResourceServerDto,
   ResourceServerChangesDto,
@@ -302,7 +303,7 @@ export const REVIEWED_REQUEST = object(
   },
   WARNINGS,
 );
-export const MESSAGE = body('DecisionMessage', DecisionDto, ['version']);
+export const MESSAGE = body('DecisionMessage', MessageDto, ['version']);
 export const EXPLANATION_FOR_OWNER = body('ExplainedDecision', ExplainedDecisionDto, ['version']);
 
 export const HANDOVER = object('Handover', { client_id: text, markdown: text }, WARNINGS);

@@ -55,6 +55,6 @@ export class InvitationController {
     const token = this.cookie.read(request.headers.cookie) ?? '';
     const { result } = await this.members.accept(viewer.actor, token);
     reply.header('Set-Cookie', this.cookie.clear());
-    return acceptedPage(viewer, result.client_id, result.name, result.kind);
+    return acceptedPage(viewer, result);
   }
 }

@@ -1,5 +1,5 @@
 import type { ClientInvitationEntity } from '#clients/owners/client-owner.entity.js';
-import type { Member } from '#clients/owners/client-member.store.js';
+import type { AcceptedMembership, Member } from '#clients/owners/client-member.store.js';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { button, postForm, table, textField } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
@@ -140,12 +140,7 @@ export function invitationPage(viewer: Viewer): Page {
   });
 }
 
-export function acceptedPage(
-  { translator }: Viewer,
-  clientId: string,
-  name: string,
-  kind: Member['kind'],
-): Page {
+export function acceptedPage({ translator }: Viewer, { clientId, name, kind }: AcceptedMembership): Page {
   return {
     title: translator.text('invitation.title'),
     content: html`

@@ -53,6 +53,12 @@ export interface OwnerlessClient {
   readonly name: string;
 }
 
+export interface AcceptedMembership {
+  readonly clientId: string;
+  readonly name: string;
+  readonly kind: MemberKind;
+}
+
 const ENTITIES = { owner: ClientOwnerEntity, tester: ClientTesterEntity } as const;
 const MAX_OWNERLESS = 1_000;
 
@@ -212,11 +218,9 @@ export class ClientMemberStore {
    * Accepts an invitation once, for the user of the portal's transaction.
    * @throws Refusal `limit_reached`, `client_invitation_unknown`
    */
-  async accept(
-    token: Buffer,
-  ): Promise<{ readonly clientId: string; readonly name: string; readonly kind: MemberKind }> {
+  async accept(token: Buffer): Promise<AcceptedMembership> {
     const [accepted] = await this.dataSource.query<
-      { clientId: string; name: string; kind: MemberKind; outcome: 'accepted' | 'testers_full' }[]
+      (AcceptedMembership & { readonly outcome: 'accepted' | 'testers_full' })[]
     >('SELECT client AS "clientId", name, kind, outcome FROM accept_client_invitation($1)', [token]);
     if (!accepted) throw new Refusal('unknown', problem('client_invitation_unknown', []));
     const { outcome, ...invitation } = accepted;

@@ -186,8 +186,9 @@ export class ClientRequestStore {
     await this.step(expected, ['draft'], { userId }, async (manager, { id, clientId }) => {
       if (clientId === null) {
         await lockUserLimits(manager, userId);
+        const owners = await manager.findBy(ClientOwnerEntity, { userId });
         const owned = await manager.countBy(ClientEntity, {
-          clientId: In(await this.ownedBy(userId, manager)),
+          clientId: In(owners.map((owner) => owner.clientId)),
           stage: 'testing',
         });
         if (owned >= OWNER_LIMITS.applications) throw limitReached('applications');
@@ -388,10 +389,6 @@ export class ClientRequestStore {
     if (userId === undefined) return status !== 'draft';
     if (clientId === null) return requester === userId;
     return manager.existsBy(ClientOwnerEntity, { clientId, userId });
-  }
-
-  private async ownedBy(userId: number, manager: EntityManager = this.dataSource.manager): Promise<string[]> {
-    return (await manager.findBy(ClientOwnerEntity, { userId })).map(({ clientId }) => clientId);
   }
 
   private async checkLimit(manager: EntityManager, userId: number): Promise<void> {

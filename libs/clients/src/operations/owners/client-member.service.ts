@@ -15,6 +15,7 @@ import { unknownUser } from '#users/operations/user.dto.js';
 import { ClientStore } from '../../client.store.js';
 import type { ClientInvitationEntity, MemberKind } from '../../owners/client-owner.entity.js';
 import {
+  type AcceptedMembership,
   ClientMemberStore,
   type Member,
   type Owner,
@@ -40,21 +41,6 @@ export class MemberInvitationDto {
   @IsString()
   @IsOptional()
   email: string | null = null;
-}
-
-export interface NewInvitation {
-  readonly id: string;
-  readonly client_id: string;
-  readonly kind: MemberKind;
-  /** Secret part of the link, which is never stored; null if the link is sent by mail. */
-  readonly token: string | null;
-  readonly expires_at: string;
-}
-
-export interface AcceptedMembership {
-  readonly client_id: string;
-  readonly name: string;
-  readonly kind: MemberKind;
 }
 
 export interface OwnerView {
@@ -146,26 +132,22 @@ export class ClientMemberService {
     return this.members.invitations(clientId);
   }
 
-  /** Creates an invitation for seven days. The holder of the link may accept it once. */
+  /**
+   * Creates an invitation for seven days. The holder of the link may accept it once.
+   * @returns `token`: secret part of the link, which is never stored; null if the link is sent by mail
+   */
   async invite(
     actor: OwnerActor,
     clientId: string,
     input: Input<MemberInvitationDto>,
-  ): Promise<Change<NewInvitation>> {
+  ): Promise<Change<{ readonly id: string; readonly token: string | null }>> {
     const { kind, email } = validated(MemberInvitationDto, input);
     const token = randomBytes(32);
     const invitation = await unlessRefused(this.members.invite(clientId, actor.userId, kind, token, email));
     if (!invitation) throw unknownClient(clientId);
-    const { id, expiresAt } = invitation;
     return {
-      result: {
-        id,
-        client_id: clientId,
-        kind,
-        token: email === null ? token.toString('base64url') : null,
-        expires_at: expiresAt.toISOString(),
-      },
-      announced: this.record(actor, 'invited', clientId, { kind, invitation: id }),
+      result: { id: invitation.id, token: email === null ? token.toString('base64url') : null },
+      announced: this.record(actor, 'invited', clientId, { kind, invitation: invitation.id }),
     };
   }
 
@@ -179,9 +161,9 @@ export class ClientMemberService {
   async accept(actor: OwnerActor, token: string): Promise<Change<AcceptedMembership>> {
     if (!TOKEN.test(token)) throw refused('unknown', problem('client_invitation_unknown', []));
     const accepted = await unlessRefused(this.members.accept(Buffer.from(token, 'base64url')));
-    const { clientId, name, kind } = accepted;
+    const { clientId, kind } = accepted;
     return {
-      result: { client_id: clientId, name, kind },
+      result: accepted,
       announced: this.record(actor, 'added', clientId, { kind, member: actor.userId }),
     };
   }

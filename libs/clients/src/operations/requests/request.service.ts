@@ -49,7 +49,8 @@ export class RequestStepDto {
   version: number;
 }
 
-export class AnswerDto extends RequestStepDto {
+/** A message on the version of a request that its author has read. */
+export class MessageDto extends RequestStepDto {
   @Satisfies((text) => isPlainText(text), PLAIN_TEXT)
   @IsString()
   @MayBeAbsent()
@@ -172,10 +173,10 @@ export class RequestService {
   async answer(
     actor: OwnerActor,
     id: string,
-    input: Input<AnswerDto>,
+    input: Input<MessageDto>,
     revised?: RequestContent,
   ): Promise<Change<RequestView>> {
-    const { version, text } = validated(AnswerDto, input);
+    const { version, text } = validated(MessageDto, input);
     const request = await this.found(actor, id);
     if (text === undefined && !revised) throw refused('invalid', problem('nothing_to_change', []));
     const message = text === undefined ? null : { name: actor.name, text };

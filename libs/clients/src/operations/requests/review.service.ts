@@ -10,7 +10,7 @@ import { Announcer } from '#operations/announcer.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { type Input, validated } from '#operations/validate.js';
 import { problem } from '#platform/validation/problem.js';
-import { MayBeAbsent, Satisfies } from '#platform/validation/validate.js';
+import { Satisfies } from '#platform/validation/validate.js';
 import { ClientMemberStore } from '../../owners/client-member.store.js';
 import type { ClientLogo, ClientWithSecrets } from '../../client.js';
 import type { ClientRegistration } from '../../client-registration.store.js';
@@ -29,17 +29,9 @@ import { unlessRefused } from '../owners/refused-step.js';
 import { ownerView, type OwnerView } from '../owners/client-member.service.js';
 import { checkPrivileges } from '../privileged-client.js';
 import { changedRegistration, type CheckedChanges, checkClientChanges } from '../registration-changes.js';
-import { RequestStepDto } from './request.service.js';
+import { MessageDto, RequestStepDto } from './request.service.js';
 import { requestedChange } from './requested-registration.js';
 import { messageView, type MessageView, requestView, type RequestView } from './request.description.js';
-
-/** A decision on the version of a request that the operator has read. */
-export class DecisionDto extends RequestStepDto {
-  @Satisfies((text) => isPlainText(text), PLAIN_TEXT)
-  @IsString()
-  @MayBeAbsent()
-  text?: string;
-}
 
 /** A decision that owners need an explanation for. */
 export class ExplainedDecisionDto extends RequestStepDto {
@@ -123,8 +115,8 @@ export class ReviewService {
   }
 
   /** Makes an application live with the same id and secrets, or applies a change. */
-  async approve(actor: Actor, id: string, input: Input<DecisionDto>): Promise<Change<RequestView>> {
-    const { version, text } = validated(DecisionDto, input);
+  async approve(actor: Actor, id: string, input: Input<MessageDto>): Promise<Change<RequestView>> {
+    const { version, text } = validated(MessageDto, input);
     const requested = await this.changeOf(await this.found(id));
     const { CONSOLE_URL } = this.options.settings;
     const change: ChangeOfClient = (current, existing) => {
