@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { DescribedClient } from './documents/metadata-document.js';
 import { ClientEntity } from './client.entity.js';
+import { skeletonOf } from './name-skeleton.js';
 import { lockClient } from './client.statements.js';
 
 export interface DocumentHost {
@@ -70,7 +71,15 @@ export class ClientDocumentStore {
       const documentChangedAt = needsConsent(before, described)
         ? { documentChangedAt: () => 'clock_timestamp()' }
         : {};
-      await manager.update(ClientEntity, { clientId }, { ...described, ...documentChangedAt });
+      await manager.update(
+        ClientEntity,
+        { clientId },
+        {
+          ...described,
+          nameSkeleton: skeletonOf(described.name),
+          ...documentChangedAt,
+        },
+      );
       return before;
     });
   }

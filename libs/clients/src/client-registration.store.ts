@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import { ensureSector, lockClient, writeClientLogo } from './client.statements.js';
+import { skeletonOf } from './name-skeleton.js';
 import { BATCH, revokeOwned } from '#grants/records/grant-record.statements.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientFlags } from './client-flags.js';
@@ -69,7 +70,10 @@ export class ClientRegistrationStore {
           JSON.stringify(value) !== JSON.stringify(registration[field as keyof ClientRegistration]),
       );
       if (fields.length === 0) await manager.increment(ClientEntity, { clientId }, 'version', 1);
-      else await manager.update(ClientEntity, { clientId }, Object.fromEntries(fields));
+      else {
+        const renamed = changed.name === registration.name ? {} : { nameSkeleton: skeletonOf(changed.name) };
+        await manager.update(ClientEntity, { clientId }, { ...Object.fromEntries(fields), ...renamed });
+      }
       const digest = logo ? await writeClientLogo(manager, clientId, logo) : logo;
       if (logo === null) await manager.delete(ClientLogoEntity, { clientId });
       return {
@@ -155,6 +159,7 @@ function registrationOf({
   documentDueAt: _dueAt,
   documentChangedAt: _changedAt,
   documentProblem: _problem,
+  nameSkeleton: _skeleton,
   secrets: _secrets,
   logo: _logo,
   subjectSector: _sector,

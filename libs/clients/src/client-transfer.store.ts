@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Any, DataSource, type EntityManager, IsNull } from 'typeorm';
+import { skeletonOf } from './name-skeleton.js';
 import { ensureSector, writeClientLogo } from './client.statements.js';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
 import type { ClientLogo } from './client.js';
@@ -156,8 +157,9 @@ async function writeClient(
   if (client.sector !== null) await ensureSector(manager, client.sector);
   const state =
     disabled === (before?.disabled ?? false) ? {} : { disabledAt: disabled ? () => 'now()' : null };
-  if (before) await manager.update(ClientEntity, { clientId }, { ...client, ...state });
-  else await manager.insert(ClientEntity, { clientId, type, createdAt, ...client, ...state });
+  const row = { ...client, nameSkeleton: skeletonOf(client.name), ...state };
+  if (before) await manager.update(ClientEntity, { clientId }, row);
+  else await manager.insert(ClientEntity, { clientId, type, createdAt, ...row });
 
   const kept = new Set(secrets.map(({ id }) => id));
   const had = new Set(before?.secrets.map(({ id }) => id));

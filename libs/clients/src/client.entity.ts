@@ -67,6 +67,7 @@ export class SubjectSectorEntity {
 @Entity('clients')
 @Index('clients_disabled', ['clientId'], { where: 'disabled_at IS NOT NULL' })
 @Index('clients_newest', ['createdAt', 'clientId'])
+@Index('clients_look_alike', ['nameSkeleton'], { where: 'deleted_at IS NULL' })
 // The migration creates this index, because TypeORM cannot describe indexes of expressions.
 @Index('clients_search', { synchronize: false })
 export class ClientEntity {
@@ -75,6 +76,11 @@ export class ClientEntity {
   /** Increases when the registration or a secret changes, and when the client is disabled or enabled. */
   @VersionColumn({ type: 'integer', default: 1 }) version: number;
   @Column({ type: 'text' }) name: string;
+
+  /** `skeletonOf` the name, which every writer of the name stores; null for rows written without this code. */
+  @Column({ name: 'name_skeleton', type: 'text', nullable: true, select: false })
+  nameSkeleton?: string | null;
+
   @Column({ type: 'text' }) type: ClientType;
   @Column({ name: 'redirect_uris', type: 'text', array: true }) redirectUris: readonly string[];
 

@@ -11,6 +11,7 @@ import {
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
 import { type ClientFlags, INITIAL_FLAGS } from './client-flags.js';
+import { skeletonOf } from './name-skeleton.js';
 import { ensureSector, recordOperator, writeClientLogo } from './client.statements.js';
 import {
   type ClientLinks,
@@ -188,17 +189,17 @@ export class ClientStore {
     return new Map(clients.map(({ clientId, name }) => [clientId, name]));
   }
 
-  /** Returns other clients whose names have the same skeleton. @param skeletonOf equal for names that look alike */
+  /** Returns other clients whose names look like this one. */
   async othersLike(
     clientId: string,
-    skeletonOf: (name: string) => string,
     name: string,
   ): Promise<{ readonly clientId: string; readonly name: string }[]> {
-    const others = await this.dataSource.query<{ clientId: string; name: string }[]>(
-      'SELECT client_id AS "clientId", name FROM clients WHERE deleted_at IS NULL AND client_id <> $1',
-      [clientId],
-    );
     const skeleton = skeletonOf(name);
+    const others = await this.dataSource.query<{ clientId: string; name: string }[]>(
+      `SELECT client_id AS "clientId", name FROM clients
+       WHERE deleted_at IS NULL AND client_id <> $1 AND (name_skeleton = $2 OR name_skeleton IS NULL)`,
+      [clientId, skeleton],
+    );
     return others.filter((other) => skeletonOf(other.name) === skeleton);
   }
 
@@ -277,7 +278,11 @@ export class ClientStore {
       });
       if (sector !== null) client.subjectSector = await ensureSector(manager, sector);
       // Without RETURNING, because the portal may read a client only after a trigger has recorded its owner.
-      const insert = manager.createQueryBuilder().insert().into(ClientEntity).values(client);
+      const insert = manager
+        .createQueryBuilder()
+        .insert()
+        .into(ClientEntity)
+        .values({ ...client, nameSkeleton: skeletonOf(name) });
       await insert
         .updateEntity(false)
         .execute()

@@ -7,6 +7,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { ClientLogoStore } from '#clients/client-logo.store.js';
 import { ClientRegistrationStore } from '#clients/client-registration.store.js';
 import { people } from '../../users/test/people.js';
+import { skeletonOf } from '#clients/name-skeleton.js';
 import { ClientTransferStore } from '#clients/client-transfer.store.js';
 import { useGrants } from '../../grants/test/records/use-grants.js';
 
@@ -126,6 +127,49 @@ describe('ClientStore', () => {
       expect(await clients.find(clientId)).toBeNull();
     },
   );
+
+  it('compares a name with all others by an index', async () => {
+    const sql = (text: string, values: unknown[] = []) => database.dataSource.query<unknown[]>(text, values);
+    await sql('ALTER TABLE clients DISABLE TRIGGER clients_record_history');
+    await sql(
+      `INSERT INTO clients (client_id, name, name_skeleton, type, redirect_uris)
+       SELECT 'sc_named' || n, 'Named ' || n, 'named' || n, 'public', '{https://a.example}' FROM generate_series(1, 3000) n`,
+    );
+    await sql('ALTER TABLE clients ENABLE TRIGGER clients_record_history');
+    await sql('ANALYZE clients');
+    const [statement = '', ...more] = await database.statementsOf(async () => {
+      expect(await clients.othersLike('sc_none', 'NAMED 77')).toEqual([
+        { clientId: 'sc_named77', name: 'Named 77' },
+      ]);
+    });
+    expect(more).toEqual([]);
+    const plan = JSON.stringify(await sql(`EXPLAIN ${statement}`, ['sc_none', 'named77']));
+    expect(plan.split('clients_look_alike')).toHaveLength(3);
+    expect(plan).not.toContain('Seq Scan');
+    await sql(`DELETE FROM clients WHERE client_id LIKE 'sc_named%'`);
+  });
+
+  it('stores what a name looks like with each name', async () => {
+    const { clientId } = await confidential();
+    const like = async (name: string) =>
+      (await clients.othersLike('sc_none', name)).map((client) => client.clientId);
+    const stored = () =>
+      database.dataSource.query<unknown[]>('SELECT name_skeleton FROM clients WHERE client_id = $1', [
+        clientId,
+      ]);
+    expect(await stored()).toEqual([{ name_skeleton: 'calendar' }]);
+    await new ClientRegistrationStore(database.dataSource).update(clientId, (current) => ({
+      ...current,
+      name: 'Dіnner',
+    }));
+    expect(await stored()).toEqual([{ name_skeleton: skeletonOf('Dinner') }]);
+    expect(await like('DINNER')).toEqual([clientId]);
+    const transfers = new ClientTransferStore(database.dataSource);
+    await transfers.change({ clientIds: [clientId], secretIds: [] }, ({ clients: known }) =>
+      [...known.values()].map((client) => ({ ...client, name: 'Supper' })),
+    );
+    expect(await stored()).toEqual([{ name_skeleton: 'supper' }]);
+  });
 
   it('lists each enabled client once with its live secrets, in pages', async () => {
     const [first, disabled] = [await confidential(), await confidential()];

@@ -29,6 +29,7 @@ export interface ProcessRights {
 const DOCUMENT_COLUMNS = [
   'version',
   'name',
+  'name_skeleton',
   'type',
   'redirect_uris',
   'require_par',
@@ -289,6 +290,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
     functions: [
       'search_text',
       'current_developer',
+      'lock_developer',
       'owned_clients',
       'accept_client_invitation',
       'client_team',

@@ -172,6 +172,33 @@ describe('the role of the portal', () => {
       expect([table, await attempt(`SELECT 1 FROM ${table}`, handles.eve)]).toEqual([table, 3]);
   });
 
+  const planOf = async (statement: string): Promise<string> =>
+    JSON.stringify((await portal.query(`EXPLAIN ${statement}`)).rows);
+
+  it.each(TABLES)('finds the rows of its user in %s by an index', async (table) => {
+    const parents: Record<string, string> = { client_request_messages: 'request_id', events: 'stream_id' };
+    const parent = parents[table];
+    const condition = parent === undefined ? '' : ` WHERE ${parent} = '00000000-0000-4000-8000-000000000000'`;
+    await portal.query('SET enable_seqscan = off');
+    expect(await planOf(`SELECT 1 FROM ${table}${condition}`)).not.toContain('Seq Scan');
+    await portal.query('RESET enable_seqscan');
+  });
+
+  it('finds a reference among the refused requests of an application by an index', async () => {
+    await owner.query(
+      `INSERT INTO refused_requests (client_id, event, at, reference, cause, error, description, detail)
+       SELECT CASE WHEN n % 10 = 0 THEN '${ids.own}' ELSE 'sc_other' || n END, 'many.' || n, now() - n * interval '1 minute', 'reference' || n, 'code_expired',
+         'invalid_grant', '', '{}' FROM generate_series(1, 20000) n`,
+    );
+    await owner.query('ANALYZE refused_requests');
+    const plan = await planOf(
+      `SELECT id FROM refused_requests WHERE client_id = '${ids.own}' AND at >= now() - interval '30 days'
+         AND reference = 'reference10' ORDER BY at DESC, id DESC LIMIT 26`,
+    );
+    expect(plan).toContain('refused_requests_reference');
+    await owner.query(`DELETE FROM refused_requests WHERE event LIKE 'many.%'`);
+  });
+
   async function asEve(statement: string) {
     await portal.query('BEGIN');
     await portal.query(`SELECT set_config('oauth.developer', $1, true)`, [handles.eve.toString('hex')]);

@@ -26,6 +26,7 @@ export type StreamStatus = 'enabled' | 'paused' | 'disabled';
 @Entity('event_streams')
 @Index('event_streams_client', ['clientId'], { unique: true, where: "delivery <> 'logout'" })
 @Index('event_streams_logout', ['clientId'], { unique: true, where: "delivery = 'logout'" })
+@Index('event_streams_owned', ['clientId'])
 export class EventStreamEntity {
   @PrimaryGeneratedColumn('uuid') id: string;
   @Column({ name: 'client_id', type: 'text' }) clientId: string;

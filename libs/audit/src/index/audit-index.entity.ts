@@ -49,7 +49,7 @@ export class AuditCountEntity {
 @Index('refused_requests_event', ['clientId', 'event'], { unique: true })
 @Index('refused_requests_client', ['clientId', 'createdAt', 'id'])
 @Index('refused_requests_cause', ['clientId', 'cause', 'createdAt', 'id'])
-@Index('refused_requests_reference', ['clientId', 'reference'])
+@Index('refused_requests_reference', ['reference', 'clientId'])
 @Index('refused_requests_at', ['createdAt'])
 export class RefusedRequestEntity {
   @PrimaryGeneratedColumn('identity', { type: 'bigint', generatedIdentity: 'ALWAYS' }) id: string;

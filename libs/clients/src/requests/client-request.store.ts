@@ -75,7 +75,8 @@ const LISTED = 100;
 const QUEUE_PAGE = 100;
 
 /**
- * Requests of owners. Each step locks the client, then the request, so that only one of two concurrent steps succeeds.
+ * Requests of owners. Each step locks the client, or the user of a draft without one, then the request, so that only one
+ * of two concurrent steps succeeds.
  */
 @Injectable()
 export class ClientRequestStore {
@@ -362,7 +363,8 @@ export class ClientRequestStore {
     const read = await this.find(id, by.userId);
     if (!read) throw unknown();
     return this.dataSource.transaction(async (manager) => {
-      if (read.clientId !== null && !(await lockClient(manager, read.clientId))) throw unknown();
+      if (read.clientId === null) await manager.query('SELECT lock_developer()');
+      else if (!(await lockClient(manager, read.clientId))) throw unknown();
       if (by.operator !== undefined) await recordOperator(manager, by.operator);
       const locked = await manager.findOne(ClientRequestEntity, {
         where: { id },

@@ -1,4 +1,5 @@
-import { findingsOf, skeletonOf } from '#clients/requests/registration-review.js';
+import { skeletonOf } from '#clients/name-skeleton.js';
+import { findingsOf } from '#clients/requests/registration-review.js';
 
 const REGISTRATION = {
   name: 'Calendar Connect',

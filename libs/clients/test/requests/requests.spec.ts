@@ -5,7 +5,11 @@ import { ClientService } from '#clients/operations/client.service.js';
 import { RequestService } from '#clients/operations/requests/request.service.js';
 import type { RequestContent } from '#clients/operations/requests/requested-registration.js';
 import { ReviewService } from '#clients/operations/requests/review.service.js';
+import { ClientRegistrationStore } from '#clients/client-registration.store.js';
 import { AdministrationError } from '#operations/administration.error.js';
+import { blocked } from '#test/support/until.js';
+import { UserAccountStore } from '#users/user-account.store.js';
+import { DataSource } from 'typeorm';
 import { type Developer, GRACE, openPortal, type Portal } from '../support/open-portal.js';
 
 const CONTENT: RequestContent = {
@@ -414,6 +418,47 @@ describe('requests of owners', () => {
       await secrets.revoke(ada.actor, clientId, result.secrets[0]?.id ?? '');
       expect((await applications.find(ada.actor, clientId)).secrets).toHaveLength(1);
     });
+  });
+
+  it('is submitted for the first time while its user is deleted, without a deadlock', async () => {
+    const { userId } = ada.actor;
+    const draft = await ada.as(() => requests.createDraft(ada.actor, CONTENT));
+    const key = `hashtextextended('limits of ${userId}', 0)`;
+    await portal.sql(`SELECT pg_advisory_lock(${key})`);
+    const submission = ada.as(() => requests.submit(ada.actor, draft.id, { version: draft.version }));
+    await blocked(portal);
+    const deletion = new UserAccountStore(portal.console(DataSource)).delete(userId, undefined, true);
+    await blocked(portal, 2);
+    await portal.sql(`SELECT pg_advisory_unlock(${key})`);
+    const [{ result }, deleted] = await Promise.all([submission, deletion]);
+    expect(deleted.outcome).toBe('deleted');
+    const clientId = result.request.client_id;
+    const withoutOwner = await portal.console(ClientMemberService).withoutOwner();
+    expect(withoutOwner.map((client) => client.clientId)).toContain(clientId);
+  });
+
+  it('shows the reviewer names that look alike, however the other application got its name', async () => {
+    const console = portal.console(DataSource);
+    const created = await live(eve, { ...CONTENT, name: 'Twin Rooms' });
+    const renamed = await live(eve, { ...CONTENT, name: 'Other' });
+    await new ClientRegistrationStore(console).update(renamed, (current) => ({
+      ...current,
+      name: 'Тwin Rооms',
+    }));
+    await portal.sql(
+      `INSERT INTO clients (client_id, name, type, redirect_uris) VALUES ('sc_written', 'TWlN ROOMS', 'public', '{https://a.example}')`,
+    );
+    const { id } = await submitted(ada, { ...CONTENT, name: 'Twin rooms' });
+    const { findings } = await reviews.find(id);
+    const others = findings.flatMap((finding) =>
+      finding.id === 'name_like_application' ? [finding.values.clientId] : [],
+    );
+    expect(others.sort()).toEqual([created, renamed, 'sc_written'].sort());
+    const [history] = await portal.sql(
+      `SELECT changes FROM client_history WHERE client_id = $1 ORDER BY id DESC LIMIT 1`,
+      renamed,
+    );
+    expect(history).toEqual({ changes: { name: { old: 'Other', new: 'Тwin Rооms' } } });
   });
 
   it('leaves an application without an owner to the operator when the owner is disabled or deleted', async () => {

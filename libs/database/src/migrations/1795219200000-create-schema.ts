@@ -101,6 +101,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
       client_id       text PRIMARY KEY CHECK (client_id ~ '^[!-~]{1,255}$'),
       version         integer NOT NULL DEFAULT 1,
       name            text NOT NULL CHECK (char_length(name) BETWEEN 1 AND 100),
+      name_skeleton   text,
       type            text NOT NULL CHECK (type IN ('confidential', 'public')),
       redirect_uris   text[] NOT NULL CHECK (cardinality(redirect_uris) <= 20),
       private_schemes text[] NOT NULL DEFAULT '{}',
@@ -146,6 +147,8 @@ async function createClients(runner: QueryRunner): Promise<void> {
           AND redirect_uris = '{}' AND NOT device_grant AND optional_scopes = '{}' AND scopes <@ '{admin:read,admin:write,admin:operators}'
         ELSE (redirect_uris <> '{}' OR device_grant) AND NOT scopes && '{admin:read,admin:write,admin:operators}' END)
     )`);
+  // A reviewer compares a name with every other name.
+  await runner.query('CREATE INDEX clients_look_alike ON clients (name_skeleton) WHERE deleted_at IS NULL');
   // Every token app reads all disabled clients every few seconds.
   await runner.query('CREATE INDEX clients_disabled ON clients (client_id) WHERE disabled_at IS NOT NULL');
   await runner.query(`
@@ -416,7 +419,8 @@ async function createAuditIndex(runner: QueryRunner): Promise<void> {
   await runner.query('CREATE UNIQUE INDEX refused_requests_event ON refused_requests (client_id, event)');
   await runner.query('CREATE INDEX refused_requests_client ON refused_requests (client_id, at, id)');
   await runner.query('CREATE INDEX refused_requests_cause ON refused_requests (client_id, cause, at, id)');
-  await runner.query('CREATE INDEX refused_requests_reference ON refused_requests (client_id, reference)');
+  // The reference first, because a policy makes the planner estimate one row for each index that begins with client_id.
+  await runner.query('CREATE INDEX refused_requests_reference ON refused_requests (reference, client_id)');
   await runner.query('CREATE INDEX refused_requests_at ON refused_requests (at)');
   // One row per day in UTC, whose last count is at `counted_at`.
   await runner.query(`

@@ -51,6 +51,8 @@ async function createTables(runner: QueryRunner): Promise<void> {
   await runner.query(
     "CREATE UNIQUE INDEX event_streams_logout ON event_streams (client_id) WHERE delivery = 'logout'",
   );
+  // The policy of the portal reads the streams of its user's applications, which the partial indexes cannot find.
+  await runner.query('CREATE INDEX event_streams_owned ON event_streams (client_id)');
   // Removed subjects, by their `sub` for this client.
   await runner.query(`
     CREATE TABLE event_stream_subjects (

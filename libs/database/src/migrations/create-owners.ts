@@ -20,7 +20,7 @@ export async function dropOwners(runner: QueryRunner): Promise<void> {
   await runner.query(`
     DROP TABLE client_history, client_request_messages, client_requests, client_invitations, client_testers, client_owners CASCADE`);
   await runner.query(`
-    DROP FUNCTION current_developer, owned_clients, clients_guard_review, client_requests_next_version,
+    DROP FUNCTION current_developer, lock_developer, owned_clients, clients_guard_review, client_requests_next_version,
       clients_revise_request, client_logos_revise_request, clients_end_ownership,
       client_members_end_grants, client_members_lock_client, users_end_drafts, clients_record_owner, record_client_history,
       clients_record_history, client_members_record_history,
@@ -271,7 +271,7 @@ async function recordHistory(runner: QueryRunner): Promise<void> {
     'clients_record_history',
     'AFTER INSERT OR UPDATE ON clients FOR EACH ROW',
     `DECLARE
-       unrecorded CONSTANT text[] := '{version,document_due_at,document_changed_at,document_problem}';
+       unrecorded CONSTANT text[] := '{version,name_skeleton,document_due_at,document_changed_at,document_problem}';
        before jsonb := CASE TG_OP WHEN 'UPDATE' THEN to_jsonb(OLD) - unrecorded ELSE '{}' END;
        changes jsonb;
      BEGIN
@@ -329,6 +329,14 @@ async function recordHistory(runner: QueryRunner): Promise<void> {
 
 /** Steps of the portal that need rows of other users. Each checks the rights of the current developer. */
 async function createPortalFunctions(runner: QueryRunner): Promise<void> {
+  // A draft is locked after its user, as by the deletion of the user, which deletes the draft.
+  await createFunction(
+    runner,
+    'lock_developer() RETURNS void',
+    `BEGIN
+       PERFORM FROM users WHERE id = current_developer() FOR KEY SHARE;
+     END`,
+  );
   // Locks the client, so that concurrent testers cannot exceed the limit. The token is proof of the invitation.
   await createFunction(
     runner,

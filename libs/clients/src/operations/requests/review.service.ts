@@ -21,7 +21,7 @@ import type {
   RequestStatus,
 } from '../../requests/client-request.entity.js';
 import { type ChangeOfClient, ClientRequestStore } from '../../requests/client-request.store.js';
-import { findingsOf, skeletonOf } from '../../requests/registration-review.js';
+import { findingsOf } from '../../requests/registration-review.js';
 import { isPlainText, PLAIN_TEXT, type RequestDetails } from '../../requests/request-content.js';
 import { recordedRegistration, updateEvent } from '../client.description.js';
 import { ListChangesDto } from '../client.dto.js';
@@ -102,7 +102,7 @@ export class ReviewService {
         reasons,
       },
       this.options.settings.PRODUCT_NAME,
-      await this.clients.othersLike(clientId, skeletonOf, wanted.name),
+      await this.clients.othersLike(clientId, wanted.name),
     );
     return {
       request: requestView(request),
