@@ -32,8 +32,8 @@ export async function fillClients({ fixture }: Product, count: number): Promise<
   // Skips the triggers, which are slow for many rows.
   await fixture.sql(`SET LOCAL session_replication_role = 'replica'`);
   await fixture.sql(
-    `INSERT INTO clients (client_id, name, type, redirect_uris, scopes, created_at, disabled_at, contacts)
-     SELECT id, 'Application ' || n, CASE n % 2 WHEN 0 THEN 'confidential' ELSE 'public' END,
+    `INSERT INTO clients (client_id, name, name_skeleton, type, redirect_uris, scopes, created_at, disabled_at, contacts)
+     SELECT id, 'Application ' || n, 'application' || translate(n::text, '01', 'ol'), CASE n % 2 WHEN 0 THEN 'confidential' ELSE 'public' END,
             ARRAY['https://app' || n || '.example.com/callback'], '{profile:read}',
             now() - interval '400 days' + n * interval '1 second', CASE n % 20 WHEN 2 THEN now() END,
             CASE n % 1000 WHEN 3 THEN ARRAY['${CONTACT}'] ELSE ARRAY['owner' || n || '@example.com'] END

@@ -21,7 +21,7 @@ import {
   type Trail,
 } from './console-fill.js';
 import { usageOf } from './measure.js';
-import { fillOwners, pagesOfPortal, type Site, startPortal } from './portal.js';
+import { fillCounts, fillOwners, pagesOfPortal, type Site, startPortal } from './portal.js';
 
 const USAGE = `npm run bench:console [-- --clients 100000 --grants 100000 --events 10000000]
 
@@ -45,13 +45,14 @@ const [WARM, MEASURED] = [5, 40];
 const ROUNDS_OF_SESSION = 4;
 const INDEX_BEHIND = 'does not have all events yet';
 
-async function startConsole({ environment }: Product): Promise<Site> {
+async function startConsole({ environment, databaseUrls }: Product): Promise<Site> {
   const provider = await startForgingProvider(await freePort());
   const port = await freePort();
   const app = await startApp(
     'console',
     {
       ...environment,
+      DATABASE_URL: databaseUrls.console,
       CONSOLE_URL: `http://127.0.0.1:${port}`,
       CONSOLE_ISSUER: provider.issuer,
       CONSOLE_CLIENT_ID: FORGER_CLIENT.id,
@@ -199,7 +200,7 @@ async function measure(
       const start = performance.now();
       const { status, text } = await browser.get(path);
       if (status !== 200 && !name.includes('unknown'))
-        throw new Error(`${name}: ${status} for ${path}: ${text}`);
+        throw new Error(`${name}: ${status} for ${path}: ${text.replaceAll(/<style>[^<]*/g, '')}`);
       if (round >= WARM) times.get(name)?.push(performance.now() - start);
     }
   }
@@ -225,7 +226,7 @@ async function indexed(console: Site): Promise<void> {
 }
 
 async function run(product: Product, options: Options): Promise<string> {
-  const { trail, isPortalOnly, only } = options;
+  const { trail, isPortalOnly, waits, only } = options;
   await fillClients(product, trail.clients);
   await recordGrants(product, clientId(0), trail.users);
   await fillUser(product, clientId(0), FIRST_USER + 1, MAX_LIVE_GRANTS);
@@ -233,6 +234,10 @@ async function run(product: Product, options: Options): Promise<string> {
   try {
     process.stderr.write('filling owners, changes and refused requests\n');
     await fillOwners(product, trail, portal.userId);
+    if (isPortalOnly) {
+      await fillCounts(product, trail);
+      if (waits) await line();
+    }
     const console = isPortalOnly ? '' : await measureConsole(product, options);
     return `${console}${await measure(portal, () => pagesOfPortal(product, portal.userId), only)}`;
   } finally {
@@ -249,12 +254,17 @@ async function measureConsole(product: Product, { trail, waits, only }: Options)
     await indexed(console);
     process.stderr.write(`indexed in ${Math.round((performance.now() - start) / 1000)} s\n`);
     await product.fixture.sql('VACUUM ANALYZE audit_chunks, audit_counts');
-    if (waits) await once(process.stdin, 'data').finally(() => process.stdin.destroy());
+    if (waits) await line();
     const newReference = await addRefusals(product, trail);
     return `${await measure(console, (browser) => pagesOf(browser, trail, newReference), only)}\n\n`;
   } finally {
     await console.close();
   }
+}
+
+/** Waits for a line on standard input. */
+async function line(): Promise<void> {
+  await once(process.stdin, 'data').finally(() => process.stdin.destroy());
 }
 
 interface Options {

@@ -3,6 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEFAULT_LIFETIMES } from '#grants/lifetimes.js';
+import { databaseUrls, type ProcessUrls } from '#local/supervisor/process-urls.js';
+import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { freePort } from '#local/servers/free-port.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/keys.js';
@@ -15,6 +17,8 @@ export interface Product {
   readonly baseUrl: string;
   readonly apiUrl: string;
   readonly redisUrl: string;
+  /** With the rights of each process. `environment` has the administrator's, whom no policy restricts. */
+  readonly databaseUrls: ProcessUrls['database'];
   readonly environment: Readonly<Record<'NATS_URL' | 'BASE_URL', string>> & Readonly<Record<string, string>>;
   /** Folder of the process logs, which `close` deletes. */
   readonly folder: string;
@@ -65,6 +69,7 @@ export async function startProduct(): Promise<Product> {
     baseUrl,
     apiUrl,
     redisUrl: services.redisUrl,
+    databaseUrls: await databaseUrls(services.databaseUrl, DEFAULT_SCHEMA, folder),
     environment: env,
     folder,
     fixture,
