@@ -33,7 +33,7 @@ else should run on the machine while it measures.
   --clients  applications, at least 1000 (100000)
   --grants   grants, and users, at least 1000 (100000)
   --events   events of the audit trail, at least 10000 (10000000)
-  --portal   only the pages of the portal, without events in the audit trail
+  --portal   only the pages of the portal, with counts in place of the events of the audit trail
   --only     measures only the pages whose name contains this text
   --wait     waits for a line on standard input before it measures
   --help     shows this

@@ -66,7 +66,7 @@ export async function fillOwners(product: Product, { clients, events }: Trail, o
   // A join, because reading an element of an array of texts takes time in proportion to its position.
   const numbered = `generate_series(1, $2::integer) n JOIN unnest($1::text[]) WITH ORDINALITY AS given (client_id, at)
      ON at = CASE WHEN n % ${BUSY} = 0 THEN 1 ELSE 1 + (n::bigint * 7919) % ${clients} END`;
-  // Large indexes are created after their rows, which takes a fifth of the time.
+  // Large indexes are created after their rows, because that takes less time.
   const indexes = await largeIndexes(product);
   for (const { name } of indexes) await sql(`DROP INDEX ${name}`);
   await sql(

@@ -17,7 +17,7 @@ export interface Product {
   readonly baseUrl: string;
   readonly apiUrl: string;
   readonly redisUrl: string;
-  /** With the rights of each process. `environment` has the administrator's, whom no policy restricts. */
+  /** URLs with the role of each process. No policy restricts the role in `environment`. */
   readonly databaseUrls: ProcessUrls['database'];
   readonly environment: Readonly<Record<'NATS_URL' | 'BASE_URL', string>> & Readonly<Record<string, string>>;
   /** Folder of the process logs, which `close` deletes. */
