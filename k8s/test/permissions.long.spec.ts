@@ -146,6 +146,7 @@ describe('a development installation', () => {
       claims,
       applyRevocations,
       sealHeader,
+      clientKeys,
       grantRevoked,
       clientChanged,
       userChanged,
@@ -202,6 +203,7 @@ describe('a development installation', () => {
           claims,
           applyRevocations,
           sealHeader,
+          clientKeys,
           userUpsert,
           userDisable,
           userDelete,
@@ -234,7 +236,7 @@ describe('a development installation', () => {
         subscribe: [...BROADCASTS, statusSubject('console'), '_INBOX.console.1', ...CONSOLE_INBOXES],
       },
       developers: {
-        publish: [clientChanged, applyRevocations, ...repliesOf('developers')],
+        publish: [clientChanged, clientKeys, applyRevocations, ...repliesOf('developers')],
         subscribe: [statusSubject('developers'), '_INBOX.developers.1'],
       },
       product: {

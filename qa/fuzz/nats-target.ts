@@ -153,6 +153,10 @@ const MESSAGES: Readonly<Record<Subject, Message>> = {
     }),
     isExpected: ({ sealed }) => typeof sealed === 'string',
   },
+  clientKeys: {
+    data: async ({ confidential }) => ({ client_id: confidential.id }),
+    isExpected: ({ fetched }) => fetched === null,
+  },
   userUpsert: {
     data: async (actor) => ({ ...externalUser(actor), email: 'fuzz@example.com' }),
     isExpected: ({ status }) => status === 'created',

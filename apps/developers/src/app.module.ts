@@ -25,6 +25,7 @@ import { RefusedRequestService } from '#audit/operations/refused/refused-request
 import { ActivityController } from './activity/activity.controller.js';
 import { ApplicationsController } from './applications/applications.controller.js';
 import { ChangeController } from './applications/change.controller.js';
+import { KeysController } from './applications/keys.controller.js';
 import { SecretsController } from './applications/secrets.controller.js';
 import { DevelopersConfiguration } from './developers.configuration.js';
 import { DevelopersNats } from './developers-nats.js';
@@ -108,6 +109,7 @@ class AppModule {
         TeamController,
         TestsController,
         SecretsController,
+        KeysController,
         ChangeController,
         ActivityController,
         EventsController,

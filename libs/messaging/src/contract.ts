@@ -1,3 +1,4 @@
+import type { ClientJwk } from '#oauth/client-assertion/client-keys.js';
 import type { UserClaims } from '#oauth/openid/claims.js';
 import { type Fields, isObject, MalformedMessageError } from './nats-message.js';
 import type { Invalidations } from './nats.connection.js';
@@ -16,6 +17,8 @@ export const SUBJECTS = {
   applyRevocations: 'oauth.grant.apply_revocations',
   /** Sent by operators. Only the token app has the key. */
   sealHeader: 'oauth.event.seal_header',
+  /** Sent by the portal of owners. */
+  clientKeys: 'oauth.client.keys',
   /** Sent by the product (docs/users.md). The reply is a {@link UserUpsertReply}. */
   userUpsert: 'oauth.user.upsert',
   /** Sent by the product with the identity and `updated_at`. The reply is a {@link UserDisableReply}. */
@@ -137,6 +140,28 @@ export interface SealHeaderReply {
   readonly sealed: string;
 }
 
+/** The token app fetches the keys at the `jwks_uri` of this client, if it has none that are fresh. */
+export interface ClientKeysRequest {
+  readonly client_id: string;
+}
+
+export const KEY_FAILURES = ['unreachable', 'timed_out', 'redirected', 'address_refused', 'invalid'] as const;
+
+/** Contains nothing of the response except public keys. */
+export interface ClientKeysReply {
+  /** Null for a client without a `jwks_uri`, and for an unknown client. */
+  readonly fetched: {
+    /** Time of the last attempt, in ISO 8601. */
+    readonly at: string;
+    /** Failure of the last attempt; null if it succeeded. */
+    readonly failure: (typeof KEY_FAILURES)[number] | null;
+    /** Number of the keys in use, which may be older than a failed attempt. */
+    readonly count: number;
+    /** The first of these keys. */
+    readonly keys: readonly ClientJwk[];
+  } | null;
+}
+
 export interface GrantRevoked {
   readonly grant_id: string;
 }
@@ -235,6 +260,7 @@ const REQUESTS: Readonly<Record<string, Check>> = {
     userId === undefined ? isId(clientId) : isUserId(userId) && clientId === undefined,
   [SUBJECTS.sealHeader]: ({ client_id: clientId, endpoint_url: url, header }) =>
     isId(clientId) && isText(url, MAX_HEADER) && isText(header, MAX_HEADER),
+  [SUBJECTS.clientKeys]: ({ client_id: clientId }) => isId(clientId),
 };
 
 export function isRequest(subject: string, data: unknown): boolean {

@@ -106,6 +106,18 @@ export const PORTAL_ENDPOINTS: readonly Endpoint[] = [
   form('/applications/{id}/secrets', [201], (variant) => ({ days: choose(variant, 0, ['', '30', '365']) })),
   page('/applications/{id}/secrets/{secret}/revoke'),
   form('/applications/{id}/secrets/{secret}/revoke', [303], () => ({})),
+  page('/applications/{id}/keys'),
+  page('/applications/{id}/keys/change'),
+  // The application has a secret, or the version is another one.
+  form('/applications/{id}/keys', [400, 409], (variant) => ({
+    version: '1',
+    ...choose<Fields>(variant, 0, [
+      { jwks: '{"keys":[{"kty":"EC","d":"private"}]}' },
+      { jwksUri: 'https://rooms.example.com/jwks' },
+    ]),
+  })),
+  page('/applications/{id}/keys/remove'),
+  form('/applications/{id}/keys/remove', [303], () => ({})),
   page('/applications/{id}/team'),
   form('/applications/{id}/invitations', [201, 409], (variant) => ({
     kind: bit(variant, 0) ? 'owner' : 'tester',

@@ -1,10 +1,12 @@
 import { MAX_COUNTED_GRANTS, type OwnedClient } from '#clients/owners/owned-client.store.js';
 import type { ListedRequest } from '#clients/requests/client-request.store.js';
+import { hasKeys } from '#oauth/oauth-client.js';
 import { codes, facts, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
 import { copyable, noteOf, pathOf, stageTag, statusTag, timeOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';
+import { keySection } from './keys.page.js';
 
 export interface ApplicationView extends Viewer {
   readonly client: OwnedClient;
@@ -32,6 +34,7 @@ export function applicationPage(view: ApplicationView): Page {
       ${facts([
         [translator.text('field.state'), stageTag(translator, client)],
         [translator.text('field.client_id'), copyable(view, 'client-id', client.clientId)],
+        [translator.text('keys.method'), html`<code>${methodOf(client)}</code>`],
         [
           translator.text('app.users'),
           users >= MAX_COUNTED_GRANTS
@@ -56,7 +59,8 @@ export function applicationPage(view: ApplicationView): Page {
         ${link('events', translator.text('events.title'))} ${link('change', translator.text('app.propose'))}
         ${link('team', translator.text('app.team'))} ${link('history', translator.text('app.history'))}
       </div>
-      ${client.type === 'confidential' && secretsOf(view)} ${requestsOf(view)}
+      ${client.type === 'confidential' && (hasKeys(client) ? keySection(translator, client) : secretsOf(view))}
+      ${requestsOf(view)}
       <p>
         <a class="button danger" href="${pathOf(client.clientId, 'delete')}"
           >${translator.text('app.delete')}</a
@@ -64,6 +68,11 @@ export function applicationPage(view: ApplicationView): Page {
       </p>
     `,
   };
+}
+
+function methodOf(client: OwnedClient): string {
+  if (client.type === 'public') return 'none';
+  return hasKeys(client) ? 'private_key_jwt' : 'client_secret';
 }
 
 function secretsOf({ translator, client }: ApplicationView): Html {
@@ -89,11 +98,14 @@ function secretsOf({ translator, client }: ApplicationView): Html {
       translator.text('secrets.none'),
     )}
     <p class="quiet">${translator.text('secrets.used_hint')}</p>
-    <p>
+    <div class="actions">
       <a class="button even" href="${pathOf(client.clientId, 'secrets', 'new')}"
         >${translator.text('secrets.create')}</a
       >
-    </p>
+      <a class="button even" href="${pathOf(client.clientId, 'keys', 'change')}"
+        >${translator.text('keys.instead')}</a
+      >
+    </div>
   </section>`;
 }
 

@@ -1,6 +1,8 @@
 import type { ClientHistoryEntity } from '#clients/owners/client-owner.entity.js';
 import type { Member } from '#clients/owners/client-member.store.js';
 import { HISTORY_PAGE, type OwnedClient } from '#clients/owners/owned-client.store.js';
+import type { ClientJwkSet } from '#oauth/client-assertion/client-keys.js';
+import { describeKeys } from '#oauth/oauth-client.js';
 import { facts, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { type Fragment, html } from '#ui/html.js';
@@ -66,12 +68,21 @@ const COLUMNS: Readonly<Record<string, MessageId>> = {
   redirect_uris: 'field.redirect_uris',
   scopes: 'field.scopes',
   stage: 'field.state',
+  jwks: 'keys.title',
+  jwks_uri: 'keys.uri',
+};
+
+const ACTIONS: Readonly<Record<string, MessageId>> = {
+  created: 'field.created',
+  updated: 'change.difference',
+  events_enabled: 'events.enabled_note',
+  event_redelivered: 'events.redelivered',
 };
 
 /** Shows the name of an unknown action or column, which a later version may record. */
 function actionOf(translator: Translator, { action }: ClientHistoryEntity): Fragment {
-  if (action === 'created') return translator.text('field.created');
-  if (action === 'updated') return translator.text('change.difference');
+  const known = ACTIONS[action];
+  if (known !== undefined) return translator.text(known);
   const [, part = '', step] = /^(\w+)_(added|removed)$/.exec(action) ?? [];
   const id = PARTS[part];
   if (id === undefined) return html`<code>${action}</code>`;
@@ -82,13 +93,15 @@ function actionOf(translator: Translator, { action }: ClientHistoryEntity): Frag
 
 /** Shows old and new values of columns; of lists, what was removed and added. */
 function changesOf(translator: Translator, { action, changes }: ClientHistoryEntity): Fragment {
+  if (action === 'event_redelivered')
+    return html`<code>${textOf(changes['type'])} ${textOf(changes['jti'])}</code>`;
   if (action !== 'updated') return false;
   return facts(
     Object.entries(changes).map(([column, change]) => {
       const { old, new: current } = change as { readonly old: unknown; readonly new: unknown };
       const id = COLUMNS[column];
       const label = id === undefined ? column : translator.text(id);
-      const [before, after] = [listOf(old), listOf(current)];
+      const [before, after] = [listOf(column, old), listOf(column, current)];
       const removed = before.filter((value) => !after.includes(value));
       const added = after.filter((value) => !before.includes(value));
       const shown = (value: unknown) =>
@@ -102,7 +115,12 @@ function changesOf(translator: Translator, { action, changes }: ClientHistoryEnt
   );
 }
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [value]);
+/** The members of a list, and the thumbprints of keys. */
+function listOf(column: string, value: unknown): readonly unknown[] {
+  if (column === 'jwks' && value !== null)
+    return describeKeys({ jwks: value as ClientJwkSet, jwksUri: null }).keys ?? [];
+  return Array.isArray(value) ? value : [value];
+}
 
 const stageText = (translator: Translator, stage: unknown): string =>
   translator.text(stage === 'testing' ? 'stage.testing' : 'stage.live');

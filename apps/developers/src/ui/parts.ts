@@ -54,6 +54,7 @@ const NOTES = {
   deleted: 'delete.deleted',
   enabled: 'events.enabled_note',
   redelivered: 'events.redelivered',
+  keys: 'keys.changed',
 } as const satisfies Readonly<Record<string, MessageId>>;
 
 export function noted(path: string, note: keyof typeof NOTES): string {

@@ -22,7 +22,6 @@ const SOURCES = [
 const WITHOUT_TEXT = new Set([
   'algorithm_invalid',
   'backchannel_logout_uri_invalid',
-  'client_has_secrets',
   'client_without_owners',
   'console_url_missing',
   'described_by_document',
@@ -36,7 +35,6 @@ const WITHOUT_TEXT = new Set([
   'optional_scope_invalid',
   'private_scheme_confidential',
   'private_scheme_invalid',
-  'profile_invalid',
   'public_client_with_keys',
   'registered_already',
   'request_unknown',
@@ -45,7 +43,6 @@ const WITHOUT_TEXT = new Set([
   'sector_missing',
   // No form of the portal can send these.
   'fields_exclude_each_other',
-  'jwks_uri_invalid',
   'type',
   'unknown_field',
   'word_unknown',

@@ -25,6 +25,13 @@ interface Entry {
   pending?: Promise<void>;
 }
 
+export interface RemoteKeysState {
+  /** Milliseconds since the epoch. */
+  readonly attemptedAt: number;
+  readonly failure: Error | null;
+  readonly keys: ClientJwkSet;
+}
+
 /** Cache of the JWK Sets at the `jwks_uri` of clients. Concurrent requests for a set share one fetch. */
 @Injectable()
 export class RemoteClientKeysService {
@@ -42,10 +49,7 @@ export class RemoteClientKeysService {
    * @throws an error that `isFailure` accepts if no keys are cached and the set cannot be fetched
    */
   async tryKeys(url: string, verifies: (keys: ClientJwkSet) => Promise<boolean>): Promise<boolean> {
-    const entry = this.entries.get(url) ?? { attemptedAt: Number.NEGATIVE_INFINITY };
-    this.entries.set(url, entry);
-    const before = this.lastKnown(entry);
-    if (!before || before.freshUntil <= this.clock()) await this.refresh(url, entry);
+    const entry = await this.current(url);
     const known = this.lastKnown(entry);
     if (!known) throw entry.failure ?? new OutsideFetchError('unreachable', 'the keys are not known');
     if (await verifies(known.keys)) return true;
@@ -54,8 +58,24 @@ export class RemoteClientKeysService {
     return refetched !== undefined && refetched !== known && verifies(refetched.keys);
   }
 
+  /** Returns the keys that assertions are tried with, and the result of the last attempt to fetch them. */
+  async state(url: string): Promise<RemoteKeysState> {
+    const entry = await this.current(url);
+    const { attemptedAt, failure = null } = entry;
+    return { attemptedAt, failure, keys: this.lastKnown(entry)?.keys ?? { keys: [] } };
+  }
+
   isFailure(error: unknown): error is Error {
     return error instanceof OutsideFetchError || error instanceof InvalidKeyError;
+  }
+
+  /** Fetches missing or expired keys first. */
+  private async current(url: string): Promise<Entry> {
+    const entry = this.entries.get(url) ?? { attemptedAt: Number.NEGATIVE_INFINITY };
+    this.entries.set(url, entry);
+    const before = this.lastKnown(entry);
+    if (!before || before.freshUntil <= this.clock()) await this.refresh(url, entry);
+    return entry;
   }
 
   private lastKnown({ known }: Entry): KnownKeys | undefined {

@@ -404,8 +404,12 @@ async function createPortalFunctions(runner: QueryRunner): Promise<void> {
   await createFunction(
     runner,
     'enable_client_stream(client text) RETURNS boolean',
+<<<<<<< HEAD
     `DECLARE
        changed boolean;
+=======
+    `DECLARE ended integer;
+>>>>>>> 4115712b (feat(developers): owners change the keys of their application, and see the state of its jwks_uri)
      BEGIN
        IF NOT client = ANY (owned_clients(false)) THEN RETURN false; END IF;
        WITH enabled AS (
@@ -416,18 +420,28 @@ async function createPortalFunctions(runner: QueryRunner): Promise<void> {
          INSERT INTO events (stream_id, type, details, txn)
          SELECT id, 'stream-updated', '{"status": "enabled"}', gen_random_uuid() FROM enabled WHERE delivery <> 'logout'
        )
+<<<<<<< HEAD
        SELECT count(*) > 0 INTO changed FROM enabled;
        RETURN changed;
+=======
+       SELECT count(*) INTO ended FROM enabled;
+       IF ended > 0 THEN PERFORM record_client_history(client, 'events_enabled', '{}'); END IF;
+       RETURN true;
+>>>>>>> 4115712b (feat(developers): owners change the keys of their application, and see the state of its jwks_uri)
      END`,
   );
   await createFunction(
     runner,
     'redeliver_client_event(client text, event uuid) RETURNS boolean',
-    `BEGIN
+    `DECLARE event_type text;
+     BEGIN
        IF NOT client = ANY (owned_clients(false)) THEN RETURN false; END IF;
        UPDATE events e SET outcome = NULL, finished_at = NULL FROM event_streams s
-         WHERE e.jti = event AND e.outcome IS NOT NULL AND s.id = e.stream_id AND s.client_id = client;
-       RETURN FOUND;
+         WHERE e.jti = event AND e.outcome IS NOT NULL AND s.id = e.stream_id AND s.client_id = client
+         RETURNING e.type INTO event_type;
+       IF event_type IS NULL THEN RETURN false; END IF;
+       PERFORM record_client_history(client, 'event_redelivered', jsonb_build_object('type', event_type, 'jti', event));
+       RETURN true;
      END`,
   );
   // Any developer may end the grants of a deleted client, because the deletion has ended its ownership.

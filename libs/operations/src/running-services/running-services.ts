@@ -5,6 +5,8 @@ import {
   type ApplyRevocationsReply,
   type ApplyRevocationsRequest,
   type ClientChanged,
+  type ClientKeysReply,
+  type ClientKeysRequest,
   type SealHeaderReply,
   type SealHeaderRequest,
   SUBJECTS,
@@ -34,6 +36,8 @@ const REVOCATION_TIMEOUT_MS = 60_000;
 const TIMEOUT_MS = 5_000;
 const AUTHORIZE_TIMEOUT_MS = 3_000;
 const TOKEN_TIMEOUT_MS = 3_000;
+/** The token app waits five seconds for the host of the keys. */
+const KEYS_TIMEOUT_MS = 6_000;
 
 @Injectable()
 export class RunningServices {
@@ -95,6 +99,17 @@ export class RunningServices {
     } catch (cause) {
       throw new AdministrationError('unavailable', [problem('token_unavailable', [])], { cause });
     }
+  }
+
+  /** Returns the state of the keys at a client's `jwks_uri`; null if it has none, or no token app answers. */
+  async fetchedKeys(clientId: string): Promise<ClientKeysReply['fetched']> {
+    const request = { client_id: clientId } satisfies ClientKeysRequest;
+    const ask = (nats: NatsConnection) =>
+      askToken<ClientKeysReply>(nats, SUBJECTS.clientKeys, request, KEYS_TIMEOUT_MS);
+    return this.use(ask, KEYS_TIMEOUT_MS).then(
+      ({ fetched }) => fetched,
+      () => null,
+    );
   }
 
   /**

@@ -313,6 +313,43 @@ export const DE: Messages = {
   'events.excluded': 'Nicht angefordert',
   'events.expired': 'Abgelaufen',
 
+  'keys.title': 'Schlüssel',
+  'keys.method': 'Authentifizierung',
+  'keys.keys': 'Öffentliche Schlüssel',
+  'keys.kid': 'Schlüssel-ID (kid)',
+  'keys.type': 'Typ',
+  'keys.algorithm': 'Algorithmus',
+  'keys.thumbprint': 'Fingerabdruck (RFC 7638)',
+  'keys.none': 'Es gibt keine verwendbaren Schlüssel.',
+  'keys.uri': 'URL der Schlüssel',
+  'keys.uri_hint': 'Die https-URL eines JWK Set. Sie ersetzt sofort die registrierten Schlüssel.',
+  'keys.set': 'JWK Set',
+  'keys.set_hint':
+    'Höchstens zehn öffentliche Schlüssel (RFC 7517). Das Set ersetzt sofort die registrierten Schlüssel. Um einen Schlüssel zu wechseln, registrieren Sie den alten und den neuen, und entfernen Sie den alten, wenn die Anwendung den neuen verwendet.',
+  'keys.replace': 'Diese Schlüssel registrieren',
+  'keys.use_uri': 'Diese URL verwenden',
+  'keys.change': 'Schlüssel ändern',
+  'keys.changed': 'Die Schlüssel sind geändert.',
+  'keys.instead': 'Stattdessen Schlüssel verwenden',
+  'keys.remove': 'Stattdessen ein Secret verwenden',
+  'keys.remove_title': 'Alle Schlüssel entfernen?',
+  'keys.remove_text':
+    'Anfragen, die mit den Schlüsseln signiert sind, werden sofort abgelehnt. Die Anwendung kann sich nicht authentifizieren, bis Sie ein Client-Secret erstellt haben.',
+  'keys.state': 'Zustand der Schlüssel',
+  'keys.fetched': 'Letzter Abruf',
+  'keys.number': 'Verwendete Schlüssel',
+  'keys.unknown': 'Der Zustand der Schlüssel ist gerade nicht bekannt. Versuchen Sie es später noch einmal.',
+  'keys.failed_unreachable':
+    'Der letzte Abruf ist fehlgeschlagen: Die URL ist nicht erreichbar, oder ihr Status ist nicht 200. Prüfen Sie, ob sie aus dem Internet erreichbar ist.',
+  'keys.failed_timed_out':
+    'Der letzte Abruf ist fehlgeschlagen: Die URL hat nicht innerhalb von fünf Sekunden geantwortet.',
+  'keys.failed_redirected':
+    'Der letzte Abruf ist fehlgeschlagen: Die URL leitet weiter. Registrieren Sie die URL, zu der sie weiterleitet.',
+  'keys.failed_address_refused':
+    'Der letzte Abruf ist fehlgeschlagen: Der Host hat keine öffentliche Adresse. Verwenden Sie einen Host im Internet.',
+  'keys.failed_invalid':
+    'Der letzte Abruf ist fehlgeschlagen: Die URL enthält kein JWK Set von höchstens 512 KiB.',
+
   'integrate.title': '{name} integrieren',
   'integrate.intro': 'Jede Bibliothek für OAuth 2.0 oder OpenID Connect arbeitet mit diesen Werten.',
   'integrate.issuer': 'Issuer',
@@ -331,10 +368,13 @@ export const DE: Messages = {
 
   'problem.application_fixed':
     'Die Art einer Anwendung kann sich nicht ändern. Beantragen Sie eine weitere Anwendung.',
+  'problem.client_has_secrets':
+    'Diese Anwendung authentifiziert sich mit einem Client-Secret. Widerrufen Sie zuerst ihre Secrets. Sie kann sich nicht authentifizieren, bis Sie ihre Schlüssel registriert haben.',
   'problem.client_invitation_unknown':
     'Diese Einladung ist nicht mehr gültig. Bitten Sie um einen neuen Link.',
   'problem.client_not_in_testing': 'Diese Anwendung ist nicht mehr im Test.',
   'problem.contact_invalid': '{given} ist weder eine E-Mail-Adresse noch eine https-URL.',
+  'problem.jwks_uri_invalid': 'Muss eine https-URL ohne Benutzernamen und Fragment sein.',
   'problem.key_client': 'Diese Anwendung authentifiziert sich mit Schlüsseln und hat kein Secret.',
   'problem.keys_invalid.private':
     'Enthält einen privaten Schlüssel. Geben Sie nur den öffentlichen Schlüssel an, und ersetzen Sie diesen.',
@@ -362,6 +402,7 @@ export const DE: Messages = {
   'problem.nothing_to_change': 'Nichts ist geändert.',
   'problem.number_invalid': 'Muss eine ganze Zahl von {min, number} bis {max, number} sein.',
   'problem.other': 'Dieser Wert ist nicht möglich.',
+  'problem.profile_invalid': 'Das Sicherheitsprofil dieser Anwendung verlangt Schlüssel.',
   'problem.public_client': 'Diese Anwendung verwendet PKCE und hat kein Secret.',
   'problem.reason_invalid': 'Muss ein Text mit 1 bis {max, number} Zeichen sein.',
   'problem.reason_missing': 'Begründen Sie, warum die Anwendung diese Berechtigung braucht.',

@@ -305,6 +305,41 @@ export const EN = {
   'events.excluded': 'Not requested',
   'events.expired': 'Expired',
 
+  'keys.title': 'Keys',
+  'keys.method': 'Authentication',
+  'keys.keys': 'Public keys',
+  'keys.kid': 'Key ID (kid)',
+  'keys.type': 'Type',
+  'keys.algorithm': 'Algorithm',
+  'keys.thumbprint': 'Thumbprint (RFC 7638)',
+  'keys.none': 'There are no usable keys.',
+  'keys.uri': 'URL of the keys',
+  'keys.uri_hint': 'The https URL of a JWK Set. It replaces the registered keys immediately.',
+  'keys.set': 'JWK Set',
+  'keys.set_hint':
+    'At most ten public keys (RFC 7517). The set replaces the registered keys immediately. To rotate a key, register the old and the new one, and remove the old one when the application uses the new one.',
+  'keys.replace': 'Register these keys',
+  'keys.use_uri': 'Use this URL',
+  'keys.change': 'Change the keys',
+  'keys.changed': 'The keys are changed.',
+  'keys.instead': 'Use keys instead',
+  'keys.remove': 'Use a secret instead',
+  'keys.remove_title': 'Remove all keys?',
+  'keys.remove_text':
+    'Requests that are signed with the keys are rejected immediately. The application cannot authenticate until you have created a client secret.',
+  'keys.state': 'State of the keys',
+  'keys.fetched': 'Last fetch',
+  'keys.number': 'Keys in use',
+  'keys.unknown': 'The state of the keys is not known at the moment. Try again later.',
+  'keys.failed_unreachable':
+    'The last fetch failed: the URL cannot be reached, or its status is not 200. Check that it is open to the internet.',
+  'keys.failed_timed_out': 'The last fetch failed: the URL did not answer within five seconds.',
+  'keys.failed_redirected':
+    'The last fetch failed: the URL redirects. Register the URL to which it redirects.',
+  'keys.failed_address_refused':
+    'The last fetch failed: the host has no public address. Use a host that is on the internet.',
+  'keys.failed_invalid': 'The last fetch failed: the URL does not have a JWK Set of at most 512 KiB.',
+
   'integrate.title': 'Integrate {name}',
   'integrate.intro': 'Any OAuth 2.0 or OpenID Connect library works with these values.',
   'integrate.issuer': 'Issuer',
@@ -322,9 +357,12 @@ export const EN = {
   'integrate.step_device': 'Request a code for the device',
 
   'problem.application_fixed': 'The kind of an application cannot change. Request another application.',
+  'problem.client_has_secrets':
+    'This application authenticates with a client secret. Revoke its secrets first. It cannot authenticate until you have registered its keys.',
   'problem.client_invitation_unknown': 'This invitation is no longer valid. Ask for a new link.',
   'problem.client_not_in_testing': 'This application is no longer in testing.',
   'problem.contact_invalid': '{given} is not an email address or an https URL.',
+  'problem.jwks_uri_invalid': 'Must be an https URL without user name and fragment.',
   'problem.key_client': 'This application authenticates with keys, and has no secret.',
   'problem.keys_invalid.private': 'Contains a private key. Give only the public key, and replace this key.',
   'problem.keys_invalid.symmetric': 'Contains a shared secret. Give a public key.',
@@ -350,6 +388,7 @@ export const EN = {
   'problem.nothing_to_change': 'Nothing is changed.',
   'problem.number_invalid': 'Must be a whole number from {min, number} to {max, number}.',
   'problem.other': 'This value is not possible.',
+  'problem.profile_invalid': 'The security profile of this application requires keys.',
   'problem.public_client': 'This application uses PKCE, and has no secret.',
   'problem.reason_invalid': 'Must be text of 1 to {max, number} characters.',
   'problem.reason_missing': 'Say why the application needs this permission.',

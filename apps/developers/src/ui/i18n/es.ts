@@ -308,6 +308,40 @@ export const ES: Messages = {
   'events.excluded': 'No solicitado',
   'events.expired': 'Caducado',
 
+  'keys.title': 'Claves',
+  'keys.method': 'Autenticación',
+  'keys.keys': 'Claves públicas',
+  'keys.kid': 'Identificador de la clave (kid)',
+  'keys.type': 'Tipo',
+  'keys.algorithm': 'Algoritmo',
+  'keys.thumbprint': 'Huella (RFC 7638)',
+  'keys.none': 'No hay ninguna clave utilizable.',
+  'keys.uri': 'URL de las claves',
+  'keys.uri_hint': 'La URL https de un JWK Set. Sustituye de inmediato las claves registradas.',
+  'keys.set': 'JWK Set',
+  'keys.set_hint':
+    'Como máximo diez claves públicas (RFC 7517). El conjunto sustituye de inmediato las claves registradas. Para rotar una clave, registra la antigua y la nueva, y quita la antigua cuando la aplicación use la nueva.',
+  'keys.replace': 'Registrar estas claves',
+  'keys.use_uri': 'Usar esta URL',
+  'keys.change': 'Cambiar las claves',
+  'keys.changed': 'Las claves se han cambiado.',
+  'keys.instead': 'Usar claves en su lugar',
+  'keys.remove': 'Usar un secreto en su lugar',
+  'keys.remove_title': '¿Quitar todas las claves?',
+  'keys.remove_text':
+    'Las solicitudes firmadas con las claves se rechazan de inmediato. La aplicación no puede autenticarse hasta que crees un secreto de cliente.',
+  'keys.state': 'Estado de las claves',
+  'keys.fetched': 'Última obtención',
+  'keys.number': 'Claves en uso',
+  'keys.unknown': 'El estado de las claves no se conoce en este momento. Inténtalo más tarde.',
+  'keys.failed_unreachable':
+    'La última obtención falló: no se puede acceder a la URL, o su estado no es 200. Comprueba que es accesible desde internet.',
+  'keys.failed_timed_out': 'La última obtención falló: la URL no respondió en cinco segundos.',
+  'keys.failed_redirected': 'La última obtención falló: la URL redirige. Registra la URL a la que redirige.',
+  'keys.failed_address_refused':
+    'La última obtención falló: el host no tiene una dirección pública. Usa un host que esté en internet.',
+  'keys.failed_invalid': 'La última obtención falló: la URL no contiene un JWK Set de 512 KiB como máximo.',
+
   'integrate.title': 'Integrar {name}',
   'integrate.intro': 'Cualquier biblioteca de OAuth 2.0 u OpenID Connect funciona con estos valores.',
   'integrate.issuer': 'Emisor',
@@ -325,9 +359,12 @@ export const ES: Messages = {
   'integrate.step_device': 'Solicite un código para el dispositivo',
 
   'problem.application_fixed': 'El tipo de una aplicación no puede cambiar. Solicite otra aplicación.',
+  'problem.client_has_secrets':
+    'Esta aplicación se autentica con un secreto de cliente. Revoca primero sus secretos. No puede autenticarse hasta que registres sus claves.',
   'problem.client_invitation_unknown': 'Esta invitación ya no es válida. Pida un nuevo enlace.',
   'problem.client_not_in_testing': 'Esta aplicación ya no está en pruebas.',
   'problem.contact_invalid': '{given} no es una dirección de correo ni una URL https.',
+  'problem.jwks_uri_invalid': 'Debe ser una URL https sin nombre de usuario ni fragmento.',
   'problem.key_client': 'Esta aplicación se autentica con claves y no tiene secreto.',
   'problem.keys_invalid.private':
     'Contiene una clave privada. Indique solo la clave pública y sustituya esta clave.',
@@ -353,6 +390,7 @@ export const ES: Messages = {
   'problem.nothing_to_change': 'No hay ningún cambio.',
   'problem.number_invalid': 'Debe ser un número entero de {min, number} a {max, number}.',
   'problem.other': 'Este valor no es posible.',
+  'problem.profile_invalid': 'El perfil de seguridad de esta aplicación exige claves.',
   'problem.public_client': 'Esta aplicación usa PKCE y no tiene secreto.',
   'problem.reason_invalid': 'Debe ser un texto de 1 a {max, number} caracteres.',
   'problem.reason_missing': 'Indique por qué la aplicación necesita este permiso.',

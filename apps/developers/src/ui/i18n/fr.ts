@@ -311,6 +311,42 @@ export const FR: Messages = {
   'events.excluded': 'Non demandé',
   'events.expired': 'Expiré',
 
+  'keys.title': 'Clés',
+  'keys.method': 'Authentification',
+  'keys.keys': 'Clés publiques',
+  'keys.kid': 'Identifiant de la clé (kid)',
+  'keys.type': 'Type',
+  'keys.algorithm': 'Algorithme',
+  'keys.thumbprint': 'Empreinte (RFC 7638)',
+  'keys.none': 'Il n’y a aucune clé utilisable.',
+  'keys.uri': 'URL des clés',
+  'keys.uri_hint': 'L’URL https d’un JWK Set. Elle remplace immédiatement les clés enregistrées.',
+  'keys.set': 'JWK Set',
+  'keys.set_hint':
+    'Dix clés publiques au plus (RFC 7517). L’ensemble remplace immédiatement les clés enregistrées. Pour changer de clé, enregistrez l’ancienne et la nouvelle, puis retirez l’ancienne lorsque l’application utilise la nouvelle.',
+  'keys.replace': 'Enregistrer ces clés',
+  'keys.use_uri': 'Utiliser cette URL',
+  'keys.change': 'Modifier les clés',
+  'keys.changed': 'Les clés sont modifiées.',
+  'keys.instead': 'Utiliser plutôt des clés',
+  'keys.remove': 'Utiliser plutôt un secret',
+  'keys.remove_title': 'Retirer toutes les clés ?',
+  'keys.remove_text':
+    'Les requêtes signées avec les clés sont refusées immédiatement. L’application ne peut pas s’authentifier tant que vous n’avez pas créé de secret client.',
+  'keys.state': 'État des clés',
+  'keys.fetched': 'Dernière récupération',
+  'keys.number': 'Clés utilisées',
+  'keys.unknown': 'L’état des clés n’est pas connu pour le moment. Réessayez plus tard.',
+  'keys.failed_unreachable':
+    'La dernière récupération a échoué : l’URL est inaccessible, ou son statut n’est pas 200. Vérifiez qu’elle est accessible depuis Internet.',
+  'keys.failed_timed_out': 'La dernière récupération a échoué : l’URL n’a pas répondu en cinq secondes.',
+  'keys.failed_redirected':
+    'La dernière récupération a échoué : l’URL redirige. Enregistrez l’URL vers laquelle elle redirige.',
+  'keys.failed_address_refused':
+    'La dernière récupération a échoué : l’hôte n’a pas d’adresse publique. Utilisez un hôte sur Internet.',
+  'keys.failed_invalid':
+    'La dernière récupération a échoué : l’URL ne contient pas de JWK Set de 512 Kio au plus.',
+
   'integrate.title': 'Intégrer {name}',
   'integrate.intro': 'Toute bibliothèque OAuth 2.0 ou OpenID Connect fonctionne avec ces valeurs.',
   'integrate.issuer': 'Émetteur',
@@ -329,9 +365,12 @@ export const FR: Messages = {
 
   'problem.application_fixed':
     'Le type d’une application ne peut pas changer. Demandez une autre application.',
+  'problem.client_has_secrets':
+    'Cette application s’authentifie avec un secret client. Révoquez d’abord ses secrets. Elle ne peut pas s’authentifier tant que vous n’avez pas enregistré ses clés.',
   'problem.client_invitation_unknown': 'Cette invitation n’est plus valide. Demandez un nouveau lien.',
   'problem.client_not_in_testing': 'Cette application n’est plus en test.',
   'problem.contact_invalid': '{given} n’est ni une adresse e-mail ni une URL https.',
+  'problem.jwks_uri_invalid': 'Doit être une URL https sans nom d’utilisateur ni fragment.',
   'problem.key_client': 'Cette application s’authentifie avec des clés et n’a pas de secret.',
   'problem.keys_invalid.private':
     'Contient une clé privée. Indiquez seulement la clé publique et remplacez cette clé.',
@@ -359,6 +398,7 @@ export const FR: Messages = {
   'problem.nothing_to_change': 'Rien n’est modifié.',
   'problem.number_invalid': 'Doit être un nombre entier de {min, number} à {max, number}.',
   'problem.other': 'Cette valeur n’est pas possible.',
+  'problem.profile_invalid': 'Le profil de sécurité de cette application exige des clés.',
   'problem.public_client': 'Cette application utilise PKCE et n’a pas de secret.',
   'problem.reason_invalid': 'Doit être un texte de 1 à {max, number} caractères.',
   'problem.reason_missing': 'Indiquez pourquoi l’application a besoin de cette autorisation.',

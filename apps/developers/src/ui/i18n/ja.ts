@@ -307,6 +307,41 @@ export const JA: Messages = {
   'events.excluded': '対象外',
   'events.expired': '期限切れ',
 
+  'keys.title': '鍵',
+  'keys.method': '認証方式',
+  'keys.keys': '公開鍵',
+  'keys.kid': '鍵 ID (kid)',
+  'keys.type': '種類',
+  'keys.algorithm': 'アルゴリズム',
+  'keys.thumbprint': 'サムプリント (RFC 7638)',
+  'keys.none': '使用できる鍵はありません。',
+  'keys.uri': '鍵の URL',
+  'keys.uri_hint': 'JWK Set の https の URL。登録済みの鍵は直ちに置き換えられます。',
+  'keys.set': 'JWK Set',
+  'keys.set_hint':
+    '公開鍵は最大 10 個です (RFC 7517)。登録済みの鍵は直ちに置き換えられます。鍵を交換するには、古い鍵と新しい鍵の両方を登録し、アプリケーションが新しい鍵を使い始めたら古い鍵を削除してください。',
+  'keys.replace': 'この鍵を登録',
+  'keys.use_uri': 'この URL を使用',
+  'keys.change': '鍵を変更',
+  'keys.changed': '鍵を変更しました。',
+  'keys.instead': '代わりに鍵を使用',
+  'keys.remove': '代わりにシークレットを使用',
+  'keys.remove_title': 'すべての鍵を削除しますか?',
+  'keys.remove_text':
+    'この鍵で署名したリクエストは直ちに拒否されます。クライアントシークレットを作成するまで、アプリケーションは認証できません。',
+  'keys.state': '鍵の状態',
+  'keys.fetched': '最後の取得',
+  'keys.number': '使用中の鍵の数',
+  'keys.unknown': '鍵の状態は現在わかりません。後でもう一度お試しください。',
+  'keys.failed_unreachable':
+    '最後の取得に失敗しました。URL に接続できないか、ステータスが 200 ではありません。インターネットから接続できることを確認してください。',
+  'keys.failed_timed_out': '最後の取得に失敗しました。URL が 5 秒以内に応答しませんでした。',
+  'keys.failed_redirected':
+    '最後の取得に失敗しました。URL がリダイレクトします。リダイレクト先の URL を登録してください。',
+  'keys.failed_address_refused':
+    '最後の取得に失敗しました。ホストに公開アドレスがありません。インターネット上のホストを使用してください。',
+  'keys.failed_invalid': '最後の取得に失敗しました。URL に 512 KiB 以下の JWK Set がありません。',
+
   'integrate.title': '{name} を組み込む',
   'integrate.intro': 'これらの値は、どの OAuth 2.0 または OpenID Connect ライブラリでも使えます。',
   'integrate.issuer': '発行者',
@@ -325,9 +360,12 @@ export const JA: Messages = {
 
   'problem.application_fixed':
     'アプリケーションの種類は変更できません。別のアプリケーションを申請してください。',
+  'problem.client_has_secrets':
+    'このアプリケーションはクライアントシークレットで認証します。先にシークレットを失効させてください。鍵を登録するまで、アプリケーションは認証できません。',
   'problem.client_invitation_unknown': 'この招待は無効になりました。新しいリンクを依頼してください。',
   'problem.client_not_in_testing': 'このアプリケーションはテスト中ではなくなりました。',
   'problem.contact_invalid': '{given} はメールアドレスでも https の URL でもありません。',
+  'problem.jwks_uri_invalid': 'ユーザー名とフラグメントのない https の URL を指定してください。',
   'problem.key_client': 'このアプリケーションは鍵で認証するため、シークレットはありません。',
   'problem.keys_invalid.private': '秘密鍵が含まれています。公開鍵だけを指定し、この鍵を交換してください。',
   'problem.keys_invalid.symmetric': '共有鍵が含まれています。公開鍵を指定してください。',
@@ -353,6 +391,7 @@ export const JA: Messages = {
   'problem.nothing_to_change': '変更はありません。',
   'problem.number_invalid': '{min, number}～{max, number} の整数を入力してください。',
   'problem.other': 'この値は使えません。',
+  'problem.profile_invalid': 'このアプリケーションのセキュリティプロファイルには鍵が必要です。',
   'problem.public_client': 'このアプリケーションは PKCE を使うため、シークレットはありません。',
   'problem.reason_invalid': '1～{max, number} 文字のテキストを入力してください。',
   'problem.reason_missing': 'この権限が必要な理由を入力してください。',

@@ -308,6 +308,41 @@ export const PT: Messages = {
   'events.excluded': 'Não solicitado',
   'events.expired': 'Expirado',
 
+  'keys.title': 'Chaves',
+  'keys.method': 'Autenticação',
+  'keys.keys': 'Chaves públicas',
+  'keys.kid': 'Identificador da chave (kid)',
+  'keys.type': 'Tipo',
+  'keys.algorithm': 'Algoritmo',
+  'keys.thumbprint': 'Impressão digital (RFC 7638)',
+  'keys.none': 'Não há chaves utilizáveis.',
+  'keys.uri': 'URL das chaves',
+  'keys.uri_hint': 'A URL https de um JWK Set. Ela substitui imediatamente as chaves registradas.',
+  'keys.set': 'JWK Set',
+  'keys.set_hint':
+    'No máximo dez chaves públicas (RFC 7517). O conjunto substitui imediatamente as chaves registradas. Para trocar uma chave, registre a antiga e a nova, e remova a antiga quando o aplicativo usar a nova.',
+  'keys.replace': 'Registrar estas chaves',
+  'keys.use_uri': 'Usar esta URL',
+  'keys.change': 'Alterar as chaves',
+  'keys.changed': 'As chaves foram alteradas.',
+  'keys.instead': 'Usar chaves em vez disso',
+  'keys.remove': 'Usar um segredo em vez disso',
+  'keys.remove_title': 'Remover todas as chaves?',
+  'keys.remove_text':
+    'Solicitações assinadas com as chaves são recusadas imediatamente. O aplicativo não pode se autenticar até que você crie um segredo do cliente.',
+  'keys.state': 'Estado das chaves',
+  'keys.fetched': 'Última busca',
+  'keys.number': 'Chaves em uso',
+  'keys.unknown': 'O estado das chaves não é conhecido no momento. Tente novamente mais tarde.',
+  'keys.failed_unreachable':
+    'A última busca falhou: a URL não pode ser acessada, ou o status não é 200. Verifique se ela está acessível pela internet.',
+  'keys.failed_timed_out': 'A última busca falhou: a URL não respondeu em cinco segundos.',
+  'keys.failed_redirected':
+    'A última busca falhou: a URL redireciona. Registre a URL para a qual ela redireciona.',
+  'keys.failed_address_refused':
+    'A última busca falhou: o host não tem endereço público. Use um host que esteja na internet.',
+  'keys.failed_invalid': 'A última busca falhou: a URL não contém um JWK Set de no máximo 512 KiB.',
+
   'integrate.title': 'Integrar {name}',
   'integrate.intro': 'Qualquer biblioteca OAuth 2.0 ou OpenID Connect funciona com estes valores.',
   'integrate.issuer': 'Emissor',
@@ -325,9 +360,12 @@ export const PT: Messages = {
   'integrate.step_device': 'Solicite um código para o dispositivo',
 
   'problem.application_fixed': 'O tipo de um aplicativo não pode mudar. Solicite outro aplicativo.',
+  'problem.client_has_secrets':
+    'Este aplicativo se autentica com um segredo do cliente. Revogue primeiro os segredos. Ele não pode se autenticar até que você registre as chaves.',
   'problem.client_invitation_unknown': 'Este convite não é mais válido. Peça um novo link.',
   'problem.client_not_in_testing': 'Este aplicativo não está mais em teste.',
   'problem.contact_invalid': '{given} não é um endereço de e-mail nem uma URL https.',
+  'problem.jwks_uri_invalid': 'Deve ser uma URL https sem nome de usuário e sem fragmento.',
   'problem.key_client': 'Este aplicativo se autentica com chaves e não tem segredo.',
   'problem.keys_invalid.private':
     'Contém uma chave privada. Informe somente a chave pública e substitua esta chave.',
@@ -354,6 +392,7 @@ export const PT: Messages = {
   'problem.nothing_to_change': 'Nada foi alterado.',
   'problem.number_invalid': 'Deve ser um número inteiro de {min, number} a {max, number}.',
   'problem.other': 'Este valor não é possível.',
+  'problem.profile_invalid': 'O perfil de segurança deste aplicativo exige chaves.',
   'problem.public_client': 'Este aplicativo usa PKCE e não tem segredo.',
   'problem.reason_invalid': 'Deve ser um texto de 1 a {max, number} caracteres.',
   'problem.reason_missing': 'Diga por que o aplicativo precisa desta permissão.',

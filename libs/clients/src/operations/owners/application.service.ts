@@ -1,16 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import type { FieldChange } from '#audit/event.js';
-import { refuseInvalid } from '#operations/administration.error.js';
+import { type Expected, refuseInvalid, unlessOutdated } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Change, OwnerActor } from '#operations/audit-trail.js';
 import { type Input, validated } from '#operations/validate.js';
+import type { ClientKeysReply } from '#messaging/contract.js';
+import { RunningServices } from '#operations/running-services/running-services.js';
+import { ClientRegistrationStore } from '../../client-registration.store.js';
 import type { ClientHistoryEntity } from '../../owners/client-owner.entity.js';
 import { type OwnedClient, OwnedClientStore, type OwnedSummary } from '../../owners/owned-client.store.js';
 import { ClientRequestStore } from '../../requests/client-request.store.js';
 import { RequestDetails } from '../../requests/request-content.js';
 import { splitChange } from '../../requests/reviewed-changes.js';
 import { updateEvent } from '../client.description.js';
+import type { ClientChanges } from '../client.dto.js';
 import { unknownClient } from '../client-lookup.js';
 import { changedRegistration, checkClientChanges } from '../registration-changes.js';
 import { requestView, type RequestView } from '../requests/request.description.js';
@@ -41,6 +45,8 @@ export class ApplicationService {
   constructor(
     private readonly applications: OwnedClientStore,
     private readonly requests: ClientRequestStore,
+    private readonly registrations: ClientRegistrationStore,
+    private readonly services: RunningServices,
     private readonly announcer: Announcer,
     private readonly options: AdministrationOptions,
   ) {}
@@ -69,6 +75,35 @@ export class ApplicationService {
     const users = await this.applications.countUsers(clientId);
     if (users === null) throw unknownClient(clientId);
     return users;
+  }
+
+  /** Returns the state of the keys at the `jwks_uri` of an own application; null if it is not known. */
+  fetchedKeys({ clientId }: OwnedClient): Promise<ClientKeysReply['fetched']> {
+    return this.services.fetchedKeys(clientId);
+  }
+
+  /** Replaces the keys immediately, also of an application in testing. Its request does not contain them. */
+  async changeKeys(
+    actor: OwnerActor,
+    clientId: string,
+    keys: Pick<ClientChanges, 'jwks' | 'jwksUri'>,
+    expected: Expected = {},
+  ): Promise<Change<null>> {
+    const checked = await checkClientChanges(keys, () => this.options.scopes().value);
+    const update = await unlessOutdated(
+      'application',
+      this.registrations.update(
+        clientId,
+        (current, existing) => changedRegistration({ clientId, ...existing }, current, checked),
+        { ...expected, owner: actor.userId },
+      ),
+    );
+    if (!update) throw unknownClient(clientId);
+    const client = await this.find(actor, clientId);
+    return {
+      result: null,
+      announced: this.announcer.clientsChanged(actor, [clientId], updateEvent(client, update)),
+    };
   }
 
   /**
