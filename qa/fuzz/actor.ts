@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { csrfToken } from '#ui/browser-cookie.js';
 import type { FormPurpose } from '../../apps/authorize/src/session/csrf.guard.js';
@@ -294,6 +294,7 @@ export class Actor {
       tests: tested,
       kind: 'owner',
       step: 'exchange',
+      jti: randomUUID(),
       member: String(userId),
       ...rows,
     };

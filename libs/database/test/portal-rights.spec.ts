@@ -308,6 +308,14 @@ describe('the role of the portal', () => {
       `UPDATE client_secrets SET revoked_at = now() WHERE client_id = '${ids.foreign}'`,
     ],
     [
+      'changes the keys of another owner',
+      `UPDATE clients SET jwks = '{"keys": []}' WHERE client_id = '${ids.foreign}'`,
+    ],
+    [
+      'changes the URL of the keys of another owner',
+      `UPDATE clients SET jwks_uri = 'https://evil.example/jwks' WHERE client_id = '${ids.foreign}'`,
+    ],
+    [
       'changes the request of another owner',
       `UPDATE client_requests SET content = '{}' WHERE client_id = '${ids.foreign}'`,
     ],

@@ -92,6 +92,9 @@ export const PORTAL_ENDPOINTS: readonly Endpoint[] = [
     const path = filled('/applications/{id}/activity/1', ids);
     return draft(actor, 'developers', ['GET', path], { headers: { Cookie: login.cookies } });
   }),
+  page('/applications/{id}/events', (variant) => ({ before: choose(variant, 0, ['1', '', '-1']) })),
+  form('/applications/{id}/events/enable', [303], () => ({})),
+  form('/applications/{id}/events/{jti}/redeliver', [404], () => ({})),
   page('/applications/{id}/try'),
   form('/applications/{id}/try', [303], () => ({ redirect_uri: 'https://elsewhere.example/callback' })),
   form('/applications/{id}/try/return', [409], () => ({

@@ -36,6 +36,13 @@ const store = (count: number) =>
     [stream, count],
   );
 
+/** Changes of events in the history of the application. */
+const history = () =>
+  sql(
+    `SELECT action, changes ->> 'jti' AS jti FROM client_history WHERE client_id = $1 AND action LIKE 'event%'`,
+    [id],
+  );
+
 const page = async (query = '') => (await browser.get(`/applications/${id}/events${query}`)).text;
 
 describe('the events of an application', () => {
@@ -69,6 +76,9 @@ describe('the events of an application', () => {
     expect(await sql('SELECT outcome FROM events WHERE jti = $1', [event?.jti])).toEqual([{ outcome: null }]);
     const again = await portal.postForm(browser, `/applications/${id}/events/${event?.jti}/redeliver`);
     expect(again.status).toBe(404);
+    expect(await history()).toEqual([{ action: 'event_redelivered', jti: event?.jti }]);
+    const shown = await browser.get(`/applications/${id}/history`);
+    expect(shown.text).toContain(`The event is sent again. <code>tokens-revoked ${event?.jti}</code>`);
   });
 
   it('of another application cannot be sent again', async () => {
@@ -98,6 +108,8 @@ describe('a paused stream', () => {
     expect(await sql('SELECT type FROM events WHERE stream_id = $1', [stream])).toEqual([
       { type: 'stream-updated' },
     ]);
+    expect(await history()).toEqual([{ action: 'events_enabled', jti: null }]);
+    expect((await browser.get(`/applications/${id}/history`)).text).toContain('The pause has ended.');
   });
 
   it('stays paused if an operator paused it, and no change is recorded', async () => {
@@ -109,5 +121,6 @@ describe('a paused stream', () => {
     await portal.postForm(browser, `/applications/${id}/events/${event?.jti}/redeliver`);
     const [first] = await auditEvents(portal.services.natsUrl, { types: ['client.updated'], clientId: id });
     expect(first).toMatchObject({ detail: { redelivered: event?.jti } });
+    expect(await history()).toEqual([{ action: 'event_redelivered', jti: event?.jti }]);
   });
 });

@@ -1,5 +1,6 @@
 import type { Browser as Chromium, BrowserContextOptions, Page } from 'playwright-core';
 import { freePort } from '#local/servers/free-port.js';
+import { ClientKey } from '#test/support/keys.js';
 import { startDevelopersApp } from './start-developers-app.js';
 
 /** Opens a page of the portal in a certain state. */
@@ -56,6 +57,18 @@ export async function openDevelopersScenes() {
   const [secret] = (await sql('SELECT id FROM client_secrets WHERE client_id = $1', [id])) as {
     id: string;
   }[];
+
+  const [withKeys, withUri] = [await portal.application(browser), await portal.application(browser)];
+  await sql('UPDATE client_secrets SET revoked_at = now() WHERE client_id = ANY($1)', [[withKeys, withUri]]);
+  const keys = await Promise.all([ClientKey.generate(), ClientKey.generate('PS256', 'k'.repeat(60))]);
+  await sql('UPDATE clients SET jwks = $2 WHERE client_id = $1', [
+    withKeys,
+    JSON.stringify({ keys: keys.map(({ jwk }) => jwk) }),
+  ]);
+  await sql('UPDATE clients SET jwks_uri = $2 WHERE client_id = $1', [
+    withUri,
+    `https://rooms.example.com/${'long/'.repeat(20)}jwks.json`,
+  ]);
 
   const refusal = await portal.refusal(id);
   await sql(
@@ -149,6 +162,16 @@ export async function openDevelopersScenes() {
     'new secret': at(`/applications/${id}/secrets/new`),
     'secret created': pressed(`/applications/${id}/secrets/new`, 'Create a secret'),
     'secret revocation': at(`/applications/${id}/secrets/${secret?.id}/revoke`),
+    'application with keys': at(`/applications/${withKeys}`),
+    keys: at(`/applications/${withKeys}/keys`),
+    'application with a jwks_uri': at(`/applications/${withUri}`),
+    jwks_uri: at(`/applications/${withUri}/keys`),
+    'new keys': at(`/applications/${withKeys}/keys/change`),
+    'new keys, problem': pressed(`/applications/${withKeys}/keys/change`, 'Register these keys', {
+      jwks: 'no',
+    }),
+    'keys in place of secrets': at(`/applications/${id}/keys/change`),
+    'removal of keys': at(`/applications/${withKeys}/keys/remove`),
     deletion: at(`/applications/${id}/delete`),
     'not found': at('/applications/sc_unknown'),
   };

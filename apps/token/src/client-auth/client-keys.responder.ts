@@ -9,8 +9,8 @@ import { RemoteClientKeysService } from './remote-client-keys.service.js';
 const SHOWN_KEYS = 20;
 
 /**
- * Shows owners the keys that this service fetched. The requester cannot choose the URL, and causes no more fetches than
- * anyone who sends assertions of the client.
+ * Returns the fetched keys of a client, for its owners. The requester cannot choose the URL, and the cache limits the
+ * fetches.
  */
 @Controller()
 export class ClientKeysResponder {

@@ -404,12 +404,7 @@ async function createPortalFunctions(runner: QueryRunner): Promise<void> {
   await createFunction(
     runner,
     'enable_client_stream(client text) RETURNS boolean',
-<<<<<<< HEAD
-    `DECLARE
-       changed boolean;
-=======
-    `DECLARE ended integer;
->>>>>>> 4115712b (feat(developers): owners change the keys of their application, and see the state of its jwks_uri)
+    `DECLARE changed boolean;
      BEGIN
        IF NOT client = ANY (owned_clients(false)) THEN RETURN false; END IF;
        WITH enabled AS (
@@ -420,14 +415,9 @@ async function createPortalFunctions(runner: QueryRunner): Promise<void> {
          INSERT INTO events (stream_id, type, details, txn)
          SELECT id, 'stream-updated', '{"status": "enabled"}', gen_random_uuid() FROM enabled WHERE delivery <> 'logout'
        )
-<<<<<<< HEAD
        SELECT count(*) > 0 INTO changed FROM enabled;
+       IF changed THEN PERFORM record_client_history(client, 'events_enabled', '{}'); END IF;
        RETURN changed;
-=======
-       SELECT count(*) INTO ended FROM enabled;
-       IF ended > 0 THEN PERFORM record_client_history(client, 'events_enabled', '{}'); END IF;
-       RETURN true;
->>>>>>> 4115712b (feat(developers): owners change the keys of their application, and see the state of its jwks_uri)
      END`,
   );
   await createFunction(

@@ -323,7 +323,7 @@ export const DE: Messages = {
   'keys.none': 'Es gibt keine verwendbaren Schlüssel.',
   'keys.uri': 'URL der Schlüssel',
   'keys.uri_hint': 'Die https-URL eines JWK Set. Sie ersetzt sofort die registrierten Schlüssel.',
-  'keys.set': 'JWK Set',
+  'keys.set': 'Schlüssel als JWK Set',
   'keys.set_hint':
     'Höchstens zehn öffentliche Schlüssel (RFC 7517). Das Set ersetzt sofort die registrierten Schlüssel. Um einen Schlüssel zu wechseln, registrieren Sie den alten und den neuen, und entfernen Sie den alten, wenn die Anwendung den neuen verwendet.',
   'keys.replace': 'Diese Schlüssel registrieren',

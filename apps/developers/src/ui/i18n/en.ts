@@ -315,7 +315,7 @@ export const EN = {
   'keys.none': 'There are no usable keys.',
   'keys.uri': 'URL of the keys',
   'keys.uri_hint': 'The https URL of a JWK Set. It replaces the registered keys immediately.',
-  'keys.set': 'JWK Set',
+  'keys.set': 'Keys as a JWK Set',
   'keys.set_hint':
     'At most ten public keys (RFC 7517). The set replaces the registered keys immediately. To rotate a key, register the old and the new one, and remove the old one when the application uses the new one.',
   'keys.replace': 'Register these keys',

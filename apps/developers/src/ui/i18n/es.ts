@@ -318,7 +318,7 @@ export const ES: Messages = {
   'keys.none': 'No hay ninguna clave utilizable.',
   'keys.uri': 'URL de las claves',
   'keys.uri_hint': 'La URL https de un JWK Set. Sustituye de inmediato las claves registradas.',
-  'keys.set': 'JWK Set',
+  'keys.set': 'Claves como JWK Set',
   'keys.set_hint':
     'Como máximo diez claves públicas (RFC 7517). El conjunto sustituye de inmediato las claves registradas. Para rotar una clave, registra la antigua y la nueva, y quita la antigua cuando la aplicación use la nueva.',
   'keys.replace': 'Registrar estas claves',

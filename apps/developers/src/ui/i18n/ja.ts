@@ -317,7 +317,7 @@ export const JA: Messages = {
   'keys.none': '使用できる鍵はありません。',
   'keys.uri': '鍵の URL',
   'keys.uri_hint': 'JWK Set の https の URL。登録済みの鍵は直ちに置き換えられます。',
-  'keys.set': 'JWK Set',
+  'keys.set': 'JWK Set 形式の鍵',
   'keys.set_hint':
     '公開鍵は最大 10 個です (RFC 7517)。登録済みの鍵は直ちに置き換えられます。鍵を交換するには、古い鍵と新しい鍵の両方を登録し、アプリケーションが新しい鍵を使い始めたら古い鍵を削除してください。',
   'keys.replace': 'この鍵を登録',

@@ -318,7 +318,7 @@ export const PT: Messages = {
   'keys.none': 'Não há chaves utilizáveis.',
   'keys.uri': 'URL das chaves',
   'keys.uri_hint': 'A URL https de um JWK Set. Ela substitui imediatamente as chaves registradas.',
-  'keys.set': 'JWK Set',
+  'keys.set': 'Chaves como JWK Set',
   'keys.set_hint':
     'No máximo dez chaves públicas (RFC 7517). O conjunto substitui imediatamente as chaves registradas. Para trocar uma chave, registre a antiga e a nova, e remova a antiga quando o aplicativo usar a nova.',
   'keys.replace': 'Registrar estas chaves',
