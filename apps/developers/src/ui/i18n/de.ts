@@ -330,8 +330,8 @@ export const DE: Messages = {
   'keys.use_uri': 'Diese URL verwenden',
   'keys.change': 'Schlüssel ändern',
   'keys.changed': 'Die Schlüssel sind geändert.',
-  'keys.instead': 'Stattdessen Schlüssel verwenden',
-  'keys.remove': 'Stattdessen ein Secret verwenden',
+  'keys.instead': 'Zu Schlüsseln wechseln',
+  'keys.remove': 'Zu einem Secret wechseln',
   'keys.remove_title': 'Alle Schlüssel entfernen?',
   'keys.remove_text':
     'Anfragen, die mit den Schlüsseln signiert sind, werden sofort abgelehnt. Die Anwendung kann sich nicht authentifizieren, bis Sie ein Client-Secret erstellt haben.',
