@@ -106,8 +106,10 @@ describe('an owner', () => {
     const second = await ClientKey.generate('ES256', 'second');
     await registered(second);
     const { text } = await browser.get(`/applications/${id}/history`);
-    const [old, current] = [key, second].map(({ jwk }) => `${jwk.kid}=${thumbprintOf(jwk as never)}`);
-    expect(text).toContain(`<del>${old}</del> <ins>${current}</ins>`);
+    const [old, current] = [key, second].map(
+      ({ jwk }) => `<bdi>${jwk.kid}=${thumbprintOf(jwk as never)}</bdi>`,
+    );
+    for (const change of [`<del>${old}</del>`, `<ins>${current}</ins>`]) expect(text).toContain(change);
   });
 
   it('informs the receiver of the events of the application of changed keys', async () => {

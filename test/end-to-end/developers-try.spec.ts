@@ -170,7 +170,9 @@ describe('the flow', () => {
     await post(app, 'exchange', { client_secret: app.secret });
     const text = await page(app);
     expect(text).toContain('invalid_grant');
-    expect(text).toMatch(new RegExp(`href="/applications/${app.id}/activity\\?reference=[\\w-]{12}"`));
+    expect(text).toMatch(
+      new RegExp(`href="/applications/${app.id}/activity\\?reference=[\\w-]{12}#refused"`),
+    );
   });
 
   it.each([
@@ -239,7 +241,7 @@ describe('the flow', () => {
     await returned(app);
     const again = portal.browser();
     await portal.logIn(again, userId);
-    expect((await again.get(app.path)).text).not.toContain('id="return"');
+    expect((await again.get(app.path)).text).not.toContain('name="address"');
   });
 
   it('sends at most 20 requests a minute for a session', async () => {

@@ -67,7 +67,7 @@ export class SubjectSectorEntity {
 @Entity('clients')
 @Index('clients_disabled', ['clientId'], { where: 'disabled_at IS NOT NULL' })
 @Index('clients_newest', ['createdAt', 'clientId'])
-@Index('clients_look_alike', ['nameSkeleton'], { where: 'deleted_at IS NULL' })
+@Index('clients_look_alike', ['nameSkeleton'])
 // The migration creates this index, because TypeORM cannot describe indexes of expressions.
 @Index('clients_search', { synchronize: false })
 export class ClientEntity {

@@ -185,17 +185,19 @@ describe('the search in clients and users', () => {
 
   it('reads an index, not every row', async () => {
     const { dataSource } = fixture.database;
-    const planOf = async (work: () => Promise<unknown>) => {
+    const planOf = async (work: () => Promise<unknown>, indexscan = 'on') => {
       const [statement] = await fixture.database.statementsWithValuesOf(work);
       // The tables of a test are so small that PostgreSQL would read them whole.
       return dataSource.transaction(async (manager) => {
         await manager.query('SET LOCAL enable_seqscan = off');
+        await manager.query(`SET LOCAL enable_indexscan = ${indexscan}`);
         return JSON.stringify(await manager.query(`EXPLAIN ${statement?.text}`, statement?.values));
       });
     };
     const read = { limit: 50 };
-    expect(await planOf(() => clients.count({ search: 'nowhere' }))).toContain('clients_search');
-    expect(await planOf(() => accounts.count({ search: 'nowhere' }))).toContain('users_search');
+    // Indexes of substrings are read as bitmaps. Reading every row in the order of another index is an index scan.
+    expect(await planOf(() => clients.count({ search: 'nowhere' }), 'off')).toContain('clients_search');
+    expect(await planOf(() => accounts.count({ search: 'nowhere' }), 'off')).toContain('users_search');
     expect(await planOf(() => clients.list({}, read))).toContain('clients_newest');
     expect(await planOf(() => accounts.list({}, read))).toContain('users_newest');
     const { clientId } = fixture;

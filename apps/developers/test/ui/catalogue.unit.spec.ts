@@ -18,6 +18,7 @@ const VALUES = {
   scheme: 'ftp',
   reason: 'repeated',
   of: 'testers',
+  label: 'Name',
   id: 'private',
   sector: 'example.com',
   min: 1,

@@ -148,7 +148,7 @@ async function createClients(runner: QueryRunner): Promise<void> {
         ELSE (redirect_uris <> '{}' OR device_grant) AND NOT scopes && '{admin:read,admin:write,admin:operators}' END)
     )`);
   // A reviewer compares a name with every other name.
-  await runner.query('CREATE INDEX clients_look_alike ON clients (name_skeleton) WHERE deleted_at IS NULL');
+  await runner.query('CREATE INDEX clients_look_alike ON clients (name_skeleton)');
   // Every token app reads all disabled clients every few seconds.
   await runner.query('CREATE INDEX clients_disabled ON clients (client_id) WHERE disabled_at IS NOT NULL');
   await runner.query(`
