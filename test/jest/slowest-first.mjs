@@ -18,11 +18,11 @@ const SLOWEST = [
 
 /** Starts the slowest suites first. Without durations of an earlier run, Jest starts the largest files first. */
 export default class SlowestFirst extends Sequencer {
-  sort(tests) {
+  async sort(tests) {
     const rank = ({ path }) => {
       const index = SLOWEST.findIndex((part) => path.includes(part));
       return index < 0 ? SLOWEST.length : index;
     };
-    return [...super.sort(tests)].sort((one, other) => rank(one) - rank(other));
+    return [...(await super.sort(tests))].sort((one, other) => rank(one) - rank(other));
   }
 }

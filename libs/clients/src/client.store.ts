@@ -282,7 +282,7 @@ export class ClientStore {
         .createQueryBuilder()
         .insert()
         .into(ClientEntity)
-        .values({ ...client, nameSkeleton: skeletonOf(name) });
+        .values(Object.assign({}, client, { nameSkeleton: skeletonOf(name) }));
       await insert
         .updateEntity(false)
         .execute()
