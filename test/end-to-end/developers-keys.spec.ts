@@ -90,6 +90,9 @@ describe('an owner', () => {
     for (const shown of ['private_key_jwt', 'first', 'EC P-256', thumbprintOf(key.jwk as never)])
       expect(text).toContain(shown);
     expect(text).not.toContain('Create a secret');
+    const guide = (await browser.get(`/applications/${id}/integrate`)).text;
+    expect(guide).toContain('client_assertion=$CLIENT_ASSERTION');
+    expect(guide).not.toContain('$CLIENT_SECRET');
   });
 
   it('replaces a key, whose assertions the token app refuses immediately', async () => {

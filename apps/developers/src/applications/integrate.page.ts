@@ -1,5 +1,7 @@
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
+import { ASSERTION_TYPE } from '#oauth/client-assertion/client-assertion.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { hasKeys } from '#oauth/oauth-client.js';
 import { facts } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html } from '#ui/html.js';
@@ -26,7 +28,7 @@ export function integratePage(
   const authorization = new URL(AUTH_URL + ENDPOINTS.authorize);
   const known = { client_id: clientId, redirect_uri: redirectUri ?? '', response_type: 'code', scope };
   authorization.search = new URLSearchParams(known).toString();
-  const identified = isPublic ? `-d client_id=${clientId}` : `-u "${clientId}:$CLIENT_SECRET"`;
+  const identified = authentication(client);
   const start = [
     'STATE=$(openssl rand -hex 24)',
     'VERIFIER=$(openssl rand -hex 32)',
@@ -88,6 +90,13 @@ export function integratePage(
       ${example(revoke)}
     `,
   };
+}
+
+/** Arguments of curl that authenticate the application (RFC 6749 2.3.1, RFC 7523 2.2). */
+function authentication(client: OwnedClient): string {
+  if (client.type === 'public') return `-d client_id=${client.clientId}`;
+  if (!hasKeys(client)) return `-u "${client.clientId}:$CLIENT_SECRET"`;
+  return `-d client_assertion_type=${ASSERTION_TYPE} -d "client_assertion=$CLIENT_ASSERTION"`;
 }
 
 function shellWord(text: string): string {
