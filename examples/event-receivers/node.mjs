@@ -13,19 +13,21 @@ const { jwks_uri } = await getJson(`${ISSUER}/.well-known/ssf-configuration`);
 /** The only algorithm that is accepted. Events are signed like the ID tokens of the client. */
 const ALGORITHM = 'RS256';
 const READ_AGAIN_MS = 30_000;
-let keys = [];
+let reading = Promise.resolve({ keys: [] });
 let readAt = 0;
 
 class InvalidEvent extends Error {}
 
 /** Reads the keys again for an unknown id, because keys rotate, but seldom, because anyone can send an unknown id. */
 async function keyOf(id) {
-  const find = () => keys.find(({ kid, kty }) => kid === id && kty === 'RSA');
-  if (!find() && Date.now() - readAt > READ_AGAIN_MS) {
+  const find = ({ keys }) => keys.find(({ kid, kty }) => kid === id && kty === 'RSA');
+  const known = await reading.then(find, () => undefined);
+  if (!known && Date.now() - readAt > READ_AGAIN_MS) {
     readAt = Date.now();
-    ({ keys } = await getJson(jwks_uri));
+    reading = getJson(jwks_uri);
   }
-  const key = find();
+  // Events that arrive meanwhile wait for the same keys. If these cannot be read, the events are sent again.
+  const key = known ?? find(await reading);
   if (!key) throw new InvalidEvent('unknown key');
   return createPublicKey({ key, format: 'jwk' });
 }
