@@ -73,7 +73,8 @@ const CLIENT_FIELDS: Properties = {
   version: number,
   created_at: time,
 };
-export const CLIENT = object('Client', CLIENT_FIELDS, WARNINGS);
+// Only an application in testing has a stage.
+export const CLIENT = object('Client', CLIENT_FIELDS, { stage: oneOf('testing'), ...WARNINGS });
 
 export const NEW_CLIENT: Schema = {
   ...REGISTRATION,
