@@ -56,8 +56,6 @@ async function createListIndexes(runner: QueryRunner): Promise<void> {
   await runner.query('CREATE INDEX users_newest ON users (created_at, id)');
   await runner.query('CREATE INDEX users_disabled ON users (created_at, id) WHERE disabled_at IS NOT NULL');
   await runner.query('CREATE INDEX grants_newest ON grants (created_at, id) WHERE revoked_at IS NULL');
-  await runner.query(`
-    CREATE INDEX grants_client_newest ON grants (client_id, created_at, id) WHERE revoked_at IS NULL`);
   const trigrams = await trigramOperators(runner);
   if (trigrams === null) return;
   await runner.query(
@@ -285,6 +283,10 @@ async function createGrants(runner: QueryRunner): Promise<void> {
         'code_replayed', 'refresh_token_reused', 'verifier_mismatch')),
       CONSTRAINT grants_applied_after_revoked CHECK (revocation_applied_at IS NULL OR revoked_at IS NOT NULL)
     )`);
+  // Without statistics, PostgreSQL prefers the newest of equally cheap indexes: those of one user come after those of
+  // a client, which may have millions of grants.
+  await runner.query(`
+    CREATE INDEX grants_client_newest ON grants (client_id, created_at, id) WHERE revoked_at IS NULL`);
   await runner.query('CREATE INDEX grants_user ON grants (user_id, expires_at)');
   await runner.query('CREATE INDEX grants_client ON grants (client_id, created_at, id)');
   // Finds the clients that receive a logout token when a session ends (Back-Channel Logout 1.0).
