@@ -256,20 +256,19 @@ describe('the page of an application', () => {
       );
     }
     const nats = await connect(natsOptions(app.services.natsUrl, 'applications test'));
-    for (const [check, reference] of [
-      ['redirect_uri_mismatch', 'earliest0000'],
-      ['client_secret_mismatch', 'latest000000'],
-    ] as const)
-      await storeEvent(
-        nats,
-        auditEvent('token', {
-          type: 'request.refused',
-          client_id: id,
-          error: 'invalid_grant',
-          check,
-          reference,
-        }),
-      );
+    for (const [check, reference, ageMs] of [
+      ['redirect_uri_mismatch', 'earliest0000', 1],
+      ['client_secret_mismatch', 'latest000000', 0],
+    ] as const) {
+      const refusal = {
+        type: 'request.refused',
+        client_id: id,
+        error: 'invalid_grant',
+        check,
+        reference,
+      } as const;
+      await storeEvent(nats, auditEvent('token', refusal, new Date(Date.now() - ageMs)));
+    }
     await nats.close();
     const page = await admin.get(`/applications/${id}`);
     expect(wordsOf(page)).toContain('2 users have allowed it access');
