@@ -89,7 +89,7 @@ async function build() {
   if (status !== 0) process.exit(1);
   for (const output of filesBelow(SOURCES.map((folder) => join(DIST, folder)))) {
     const source = join(ROOT, relative(DIST, output).replace(/\.js(\.map)?$/, '.ts'));
-    if (/\.js(\.map)?$/.test(output) && !existsSync(source)) rmSync(output);
+    if (/\.js(on|\.map)?$/.test(output) && !existsSync(source)) rmSync(output);
   }
   await bundle();
   writeWhole(STAMP, digest);

@@ -75,12 +75,13 @@ describe('a build', () => {
   });
 
   it('deletes the output of a deleted source', async () => {
-    await write('libs/words/src/gone.ts', 'export const gone = 1;\n');
+    await write('libs/words/src/gone.json', '{ "word": "gone" }\n');
+    await write('libs/words/src/gone.ts', "export { default } from './gone.json' with { type: 'json' };\n");
     await build();
-    const outputs = ['dist/libs/words/src/gone.js', 'dist/libs/words/src/gone.js.map'];
+    const outputs = ['gone.js', 'gone.js.map', 'gone.json'].map((name) => `dist/libs/words/src/${name}`);
     const found = await filesOfDist();
     expect(outputs.filter((file) => found.has(file))).toEqual(outputs);
-    await rm(join(folder, 'libs/words/src/gone.ts'));
+    for (const source of ['gone.ts', 'gone.json']) await rm(join(folder, 'libs/words/src', source));
     expect(await build()).toEqual({ code: 0, stdout: '', stderr: BUILDING });
     const remaining = await filesOfDist();
     expect(outputs.filter((file) => remaining.has(file))).toEqual([]);

@@ -7,7 +7,7 @@ import { failedRequest, statusName } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import type { DeveloperRequest } from './developer.js';
 import { html } from '#ui/html.js';
-import type { MessageId } from './ui/i18n/en.js';
+import type { MessageId } from './ui/i18n/messages.js';
 import { Languages } from './ui/i18n/languages.js';
 import { isMessage } from './ui/i18n/translator.js';
 

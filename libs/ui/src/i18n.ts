@@ -118,6 +118,22 @@ const TAGS = { b: (chunks: Fragment[]) => html`<strong>${chunks}</strong>` };
 /** Page texts by language. @param Id ids of the messages of an app */
 export type Catalogues<Id extends string> = Readonly<Record<Locale, Readonly<Record<Id, string>>>>;
 
+/** Requires the English ids in every language, and no others. */
+type SameIds<Messages extends Record<Locale, object>> = {
+  readonly [L in Locale]: Record<keyof Messages['en'], string> &
+    Partial<Record<Exclude<keyof Messages[L], keyof Messages['en']>, never>>;
+};
+
+/**
+ * Combines an app's messages, one JSON file per language: ICU MessageFormat, in which `<b>` emphasizes and `<a>` is a
+ * link. A missing or unknown id is a type error.
+ */
+export function catalogues<Messages extends Record<Locale, object>>(
+  messages: Messages & SameIds<Messages>,
+): Catalogues<Extract<keyof Messages['en'], string>> {
+  return messages;
+}
+
 /** By message. */
 const formats = new Map<string, IntlMessageFormat>();
 

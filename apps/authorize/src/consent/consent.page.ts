@@ -13,7 +13,7 @@ import {
 } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
-import type { MessageId } from '../ui/i18n/en.js';
+import type { MessageId } from '../ui/i18n/messages.js';
 import { link } from '#ui/i18n.js';
 import { type Translator } from '../ui/i18n/language.service.js';
 import type { Page } from '../ui/page.responder.js';

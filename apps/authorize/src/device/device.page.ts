@@ -2,7 +2,7 @@ import { displayedUserCode } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
-import type { MessageId } from '../ui/i18n/en.js';
+import type { MessageId } from '../ui/i18n/messages.js';
 import type { Translator } from '../ui/i18n/language.service.js';
 import type { Page } from '../ui/page.responder.js';
 import type { PendingDevice } from './device.service.js';

@@ -5,7 +5,7 @@ import type { ErrorDetail } from '#oauth/oauth-error.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { type LoginRedirect, SessionService } from '../session/session.service.js';
-import type { MessageId } from '../ui/i18n/en.js';
+import type { MessageId } from '../ui/i18n/messages.js';
 import { PasswordService } from './password.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
 import {

@@ -4,7 +4,7 @@ import { messageOf } from '#platform/errors.js';
 import type { RedisClient } from '#platform/redis/redis-client.js';
 import { REDIS } from '#platform/redis/redis.connection.js';
 import type { FlashMessage } from '../ui/components.js';
-import { EN } from '../ui/i18n/en.js';
+import { MESSAGES } from '../ui/i18n/messages.js';
 
 /** In seconds. The browser requests the next page immediately. */
 const LIFETIME = 60;
@@ -28,7 +28,7 @@ export class FlashMessageStore {
     if (!new URLSearchParams(query).has(FLASH_QUERY)) return null;
     const text = await this.optional(this.redis.getdel(keyOf(cookie)));
     const message = text ? (JSON.parse(text) as FlashMessage) : null;
-    return message && message.id in EN ? message : null;
+    return message && message.id in MESSAGES.en ? message : null;
   }
 
   private async optional<T>(command: Promise<T>): Promise<T | null> {

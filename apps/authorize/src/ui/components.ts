@@ -3,7 +3,7 @@ import type { Client, ClientLinks } from '#clients/client.js';
 import type { User } from '#users/user.js';
 import { isLoopback } from '#oauth/redirect-uri.js';
 import { html, type Html, unchanged } from '#ui/html.js';
-import type { MessageId } from './i18n/en.js';
+import type { MessageId } from './i18n/messages.js';
 import type { ShownScope } from '#ui/i18n.js';
 import type { Translator } from './i18n/language.service.js';
 

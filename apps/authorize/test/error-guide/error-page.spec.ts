@@ -10,8 +10,8 @@ import type { CookieDiagnosisService } from '../../src/session/cookie-diagnosis.
 import { ERROR_KINDS, type ErrorKind } from '../../src/ui/errors/error-kind.js';
 import { AuthorizeConfiguration } from '../../src/configuration/authorize.configuration.js';
 import { ErrorFilter } from '../../src/error.filter.js';
-import { EN, type MessageId } from '../../src/ui/i18n/en.js';
-import { LanguageService, MESSAGES } from '../../src/ui/i18n/language.service.js';
+import { type MessageId, MESSAGES } from '../../src/ui/i18n/messages.js';
+import { LanguageService } from '../../src/ui/i18n/language.service.js';
 import type { PageResponder } from '../../src/ui/page.responder.js';
 import {
   authorize,
@@ -69,7 +69,7 @@ describe('error page', () => {
     'end-session.spec.ts': ['id_token_hint_invalid', 'post_logout_redirect_uri_unregistered'],
   };
 
-  const text = (id: MessageId) => EN[id];
+  const text = (id: MessageId) => MESSAGES.en[id];
   const h1Of = ({ text: page }: Response) => /<h1>([^<]*)<\/h1>/.exec(page)?.[1];
 
   describe.each(pages)('%s', (_what, check, kind, provoke) => {
@@ -183,7 +183,7 @@ describe('error page', () => {
 
   it('a path with the syntax of a route pattern gets 404', async () => {
     const page = await app.browser().get('/:a(');
-    expect([page.status, h1Of(page)]).toEqual([404, EN['error.not_found.title']]);
+    expect([page.status, h1Of(page)]).toEqual([404, MESSAGES.en['error.not_found.title']]);
   });
 
   it('an error page offers to retry the failed request', async () => {

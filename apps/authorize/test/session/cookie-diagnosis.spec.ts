@@ -3,7 +3,7 @@ import type { Response } from 'supertest';
 import type { User } from '#users/user.js';
 import { compareOrigin } from '../../src/session/cookie-diagnosis.service.js';
 import type { ErrorKind } from '../../src/ui/errors/error-kind.js';
-import { EN } from '../../src/ui/i18n/en.js';
+import { MESSAGES } from '../../src/ui/i18n/messages.js';
 import {
   authorizeAddress,
   type AuthorizeApp,
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 
 const expectKind = ({ status, text }: Response, kind: ErrorKind) => {
-  expect(/<h1>([^<]*)<\/h1>/.exec(text)?.[1]).toBe(EN[`error.${kind}.title`]);
+  expect(/<h1>([^<]*)<\/h1>/.exec(text)?.[1]).toBe(MESSAGES.en[`error.${kind}.title`]);
   expect(status).toBe(403);
 };
 

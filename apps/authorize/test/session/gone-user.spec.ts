@@ -2,7 +2,7 @@ import type { Response } from 'supertest';
 import { LOCALES } from '#oauth/locale.js';
 import type { User } from '#users/user.js';
 import { DataSource } from 'typeorm';
-import { MESSAGES } from '../../src/ui/i18n/language.service.js';
+import { MESSAGES } from '../../src/ui/i18n/messages.js';
 import {
   authorizeAddress,
   PASSWORD,

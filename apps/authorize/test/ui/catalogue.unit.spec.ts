@@ -8,12 +8,12 @@ import { type Locale, LOCALES } from '#oauth/locale.js';
 import { cpuTime } from '#test/support/process-tree.js';
 import { html } from '#ui/html.js';
 import { ERROR_KINDS } from '../../src/ui/errors/error-kind.js';
-import { EN, type MessageId } from '../../src/ui/i18n/en.js';
-import { MESSAGES, Translator } from '../../src/ui/i18n/language.service.js';
+import { type MessageId, MESSAGES } from '../../src/ui/i18n/messages.js';
+import { Translator } from '../../src/ui/i18n/language.service.js';
 import { chooseLocale, dateLocale, type LanguagePreferences } from '#ui/i18n.js';
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
-const IDS = Object.keys(EN) as MessageId[];
+const IDS = Object.keys(MESSAGES.en) as MessageId[];
 const cases = IDS.flatMap((id) => LOCALES.map((locale) => [id, locale] as const));
 
 const remedies = Object.values(ERROR_KINDS);
@@ -30,9 +30,7 @@ const COMPOSED: Readonly<Record<string, readonly string[]>> = {
 
 /** Finds message ids in the sources, and templates that compose ids. Skips template types with `${string}`. */
 async function named(): Promise<{ ids: Set<string>; templates: Set<string> }> {
-  const files = (await readdir(SOURCES, { recursive: true })).filter(
-    (file) => file.endsWith('.ts') && !/i18n.[a-z]{2}\.ts$/.test(file),
-  );
+  const files = (await readdir(SOURCES, { recursive: true })).filter((file) => file.endsWith('.ts'));
   const families = [...new Set(IDS.map((id) => id.split('.', 1)[0]))].join('|');
   const literal = new RegExp(`'((?:${families})\\.[\\w.:-]+)'`, 'g');
   const template = new RegExp(`\`((?:${families})\\.[^\`]*)\``, 'g');
@@ -83,12 +81,12 @@ describe('the catalogue', () => {
   it('contains every message that the pages use', async () => {
     const { ids, templates } = await named();
     const messages = [...ids].filter((id) => !(AUDIT_TYPES as readonly string[]).includes(id));
-    expect(messages.filter((id) => !(id in EN))).toEqual([]);
+    expect(messages.filter((id) => !(id in MESSAGES.en))).toEqual([]);
     expect([...templates].filter((template) => !(template in COMPOSED))).toEqual([]);
     const composed = [...templates].flatMap((template) =>
       (COMPOSED[template] ?? []).map((value) => template.replace(/\$\{\w+\}/, value)),
     );
-    expect(composed.filter((id) => !(id in EN))).toEqual([]);
+    expect(composed.filter((id) => !(id in MESSAGES.en))).toEqual([]);
   });
 
   it('contains no unused message', async () => {
@@ -100,12 +98,13 @@ describe('the catalogue', () => {
     expect(IDS.filter((id) => !used.has(id))).toEqual([]);
   });
 
-  it.each(LOCALES)('contains every message in %s, and no untranslated message', (locale) => {
+  it.each(LOCALES)('contains every message in %s, in the order of English and translated', (locale) => {
+    expect(Object.keys(MESSAGES[locale])).toEqual(IDS);
     expect(IDS.filter((id) => !MESSAGES[locale][id].trim())).toEqual([]);
     if (locale === 'en') return;
-    const same = IDS.filter((id) => MESSAGES[locale][id] === EN[id]);
+    const same = IDS.filter((id) => MESSAGES[locale][id] === MESSAGES.en[id]);
     // A single word may be the same in two languages.
-    const words = (id: MessageId) => EN[id].replaceAll(/\{[^}]*\}/g, '').match(/\p{L}+/gu) ?? [];
+    const words = (id: MessageId) => MESSAGES.en[id].replaceAll(/\{[^}]*\}/g, '').match(/\p{L}+/gu) ?? [];
     expect(same.filter((id) => words(id).length > 1)).toEqual([]);
   });
 

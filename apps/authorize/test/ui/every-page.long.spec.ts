@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { type Locale, LOCALES } from '#oauth/locale.js';
-import { MESSAGES } from '../../src/ui/i18n/language.service.js';
+import { MESSAGES } from '../../src/ui/i18n/messages.js';
 import { ERROR_SCENES } from './scenes/error-scenes.js';
 import { problemsOf } from './scenes/accessibility.js';
 import type { Scene } from './scenes/scene.js';

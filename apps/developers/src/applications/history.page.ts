@@ -6,7 +6,7 @@ import { describeKeys } from '#oauth/oauth-client.js';
 import { facts, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { type Fragment, html } from '#ui/html.js';
-import type { MessageId } from '../ui/i18n/en.js';
+import type { MessageId } from '../ui/i18n/messages.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import { backLink, timeOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';

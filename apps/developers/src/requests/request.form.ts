@@ -5,7 +5,7 @@ import type { AdministrationError } from '#operations/administration.error.js';
 import { choices, codes, facts, FOCUS, linesField, otherProblems, textField } from '#pages/components.js';
 import type { Form } from '#pages/form.js';
 import { html, type Html } from '#ui/html.js';
-import type { MessageId } from '../ui/i18n/en.js';
+import type { MessageId } from '../ui/i18n/messages.js';
 import type { Translator } from '../ui/i18n/translator.js';
 
 const LABELS = {

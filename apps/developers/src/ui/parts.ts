@@ -4,7 +4,7 @@ import type { OwnedSummary } from '#clients/owners/owned-client.store.js';
 import type { Page } from '#pages/page.responder.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { Viewer } from '../developer.js';
-import type { MessageId } from './i18n/en.js';
+import type { MessageId } from './i18n/messages.js';
 import type { Translator } from './i18n/translator.js';
 
 export function pathOf(clientId: string, ...rest: readonly string[]): string {

@@ -1,8 +1,8 @@
 import { LOCALES } from '#oauth/locale.js';
-import { EN, type MessageId } from '../../src/ui/i18n/en.js';
-import { MESSAGES, Translator } from '../../src/ui/i18n/translator.js';
+import { type MessageId, MESSAGES } from '../../src/ui/i18n/messages.js';
+import { Translator } from '../../src/ui/i18n/translator.js';
 
-const IDS = Object.keys(EN) as MessageId[];
+const IDS = Object.keys(MESSAGES.en) as MessageId[];
 const VALUES = {
   product: 'Scheduling',
   name: 'Ada',
@@ -33,8 +33,13 @@ const argumentsOf = (message: string): string[] =>
     .sort();
 
 describe.each(LOCALES)('the texts in %s', (locale) => {
+  it('have the ids of the English texts, in the same order', () => {
+    expect(Object.keys(MESSAGES[locale])).toEqual(IDS);
+  });
+
   it('use the values of the English texts', () => {
-    for (const id of IDS) expect([id, argumentsOf(MESSAGES[locale][id])]).toEqual([id, argumentsOf(EN[id])]);
+    for (const id of IDS)
+      expect([id, argumentsOf(MESSAGES[locale][id])]).toEqual([id, argumentsOf(MESSAGES.en[id])]);
   });
 
   it('are all valid ICU messages', () => {
@@ -43,7 +48,7 @@ describe.each(LOCALES)('the texts in %s', (locale) => {
   });
 
   it('differ from English, except for terms of the standards', () => {
-    const equal = IDS.filter((id) => MESSAGES[locale][id] === EN[id]);
+    const equal = IDS.filter((id) => MESSAGES[locale][id] === MESSAGES.en[id]);
     expect(equal.length).toBeLessThan(locale === 'en' ? Infinity : 12);
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { LOCALES } from '#oauth/locale.js';
 import { problem, type Problems } from '#platform/validation/problem.js';
 import { Translator } from '../../src/ui/i18n/translator.js';
-import { EN } from '../../src/ui/i18n/en.js';
+import { MESSAGES } from '../../src/ui/i18n/messages.js';
 
 /** Sources of the classes that check what the forms of the portal send, and of the stores that execute it. */
 const SOURCES = [
@@ -49,7 +49,8 @@ const WITHOUT_TEXT = new Set([
 ]);
 
 /** A problem has one text, or one for each of its reasons. */
-const hasText = (id: string) => Object.keys(EN).some((message) => `${message}.`.startsWith(`problem.${id}.`));
+const hasText = (id: string) =>
+  Object.keys(MESSAGES.en).some((message) => `${message}.`.startsWith(`problem.${id}.`));
 
 function problemIds(): string[] {
   const files = SOURCES.flatMap((path) =>

@@ -5,17 +5,9 @@ import type { Mail, MailValues, OpenRequests } from '#mail/mail.store.js';
 import type { MailKind } from '#mail/mail.entity.js';
 import type { MailRequest } from '#messaging/contract.js';
 import { LOCALES } from '#oauth/locale.js';
-import { type Catalogues, CatalogueTranslator, chooseLocale } from '#ui/i18n.js';
+import { CatalogueTranslator, chooseLocale } from '#ui/i18n.js';
 import { TokenConfiguration } from '../token.configuration.js';
-import { AR } from './i18n/ar.js';
-import { DE } from './i18n/de.js';
-import { EN, type MailMessageId } from './i18n/en.js';
-import { ES } from './i18n/es.js';
-import { FR } from './i18n/fr.js';
-import { JA } from './i18n/ja.js';
-import { PT } from './i18n/pt.js';
-
-export const MESSAGES: Catalogues<MailMessageId> = { en: EN, de: DE, fr: FR, es: ES, pt: PT, ja: JA, ar: AR };
+import { type MailMessageId, MESSAGES } from './i18n/messages.js';
 
 const MAX_NAME = 60;
 const HOUR_MS = 3_600_000;

@@ -2,11 +2,11 @@ import { KeyRing } from '#keys/key-ring.js';
 import { MAIL_KINDS } from '#mail/mail.entity.js';
 import type { MailValues } from '#mail/mail.store.js';
 import { LOCALES } from '#oauth/locale.js';
-import { EN, type MailMessageId } from '../../src/mail/i18n/en.js';
-import { MailContent, MESSAGES, withoutLinks } from '../../src/mail/mail-content.js';
+import { type MailMessageId, MESSAGES } from '../../src/mail/i18n/messages.js';
+import { MailContent, withoutLinks } from '../../src/mail/mail-content.js';
 import { TokenConfiguration } from '../../src/token.configuration.js';
 
-const IDS = Object.keys(EN) as MailMessageId[];
+const IDS = Object.keys(MESSAGES.en) as MailMessageId[];
 const argumentsOf = (text: string): string[] =>
   [...new Set([...text.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name))].sort();
 
@@ -33,8 +33,13 @@ const mail = (kind: (typeof MAIL_KINDS)[number]) => ({
 });
 
 describe.each(LOCALES)('the mails in %s', (locale) => {
+  it('have the ids of the English mails, in the same order', () => {
+    expect(Object.keys(MESSAGES[locale])).toEqual(IDS);
+  });
+
   it('have the values of the English mails', () => {
-    for (const id of IDS) expect([id, argumentsOf(MESSAGES[locale][id])]).toEqual([id, argumentsOf(EN[id])]);
+    for (const id of IDS)
+      expect([id, argumentsOf(MESSAGES[locale][id])]).toEqual([id, argumentsOf(MESSAGES.en[id])]);
   });
 
   it.each(MAIL_KINDS.filter((kind) => kind !== 'digest'))('have a line with only the link: %s', (kind) => {

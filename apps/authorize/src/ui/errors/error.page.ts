@@ -8,7 +8,7 @@ import type { Client } from '#clients/client.js';
 import type { Brand } from '#ui/brand/brand.js';
 import { clientAvatar, clientLinks } from '../components.js';
 import { contentSecurityPolicy, html, type Html, PAGE_HEADERS } from '#ui/html.js';
-import type { MessageId } from '../i18n/en.js';
+import type { MessageId } from '../i18n/messages.js';
 import { Translator } from '../i18n/language.service.js';
 import { documentOf, type Page } from '../page.responder.js';
 import { ERROR_KINDS, type ErrorKind } from './error-kind.js';

@@ -3,25 +3,9 @@ import { Injectable, Logger } from '@nestjs/common';
 import type { Locale } from '#oauth/locale.js';
 import { untranslated } from '#scopes/scope-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { type Catalogues, CatalogueTranslator, chooseLocale, dateLocale, LanguageCookie } from '#ui/i18n.js';
+import { CatalogueTranslator, chooseLocale, dateLocale, LanguageCookie } from '#ui/i18n.js';
 import { UiOptions } from '../ui-options.js';
-import { AR } from './ar.js';
-import { DE } from './de.js';
-import { EN, type MessageId } from './en.js';
-import { ES } from './es.js';
-import { FR } from './fr.js';
-import { JA } from './ja.js';
-import { PT } from './pt.js';
-
-export const MESSAGES: Catalogues<MessageId> = {
-  en: EN,
-  de: DE,
-  fr: FR,
-  es: ES,
-  pt: PT,
-  ja: JA,
-  ar: AR,
-};
+import { type MessageId, MESSAGES } from './messages.js';
 
 export class Translator extends CatalogueTranslator<MessageId> {
   /** @param dateLocale the language with the region of the reader */

@@ -1,16 +1,8 @@
 import type { Locale } from '#oauth/locale.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import type { Problem } from '#platform/validation/problem.js';
-import { type Catalogues, CatalogueTranslator } from '#ui/i18n.js';
-import { AR } from './ar.js';
-import { DE } from './de.js';
-import { EN, type MessageId } from './en.js';
-import { ES } from './es.js';
-import { FR } from './fr.js';
-import { JA } from './ja.js';
-import { PT } from './pt.js';
-
-export const MESSAGES: Catalogues<MessageId> = { en: EN, de: DE, fr: FR, es: ES, pt: PT, ja: JA, ar: AR };
+import { CatalogueTranslator } from '#ui/i18n.js';
+import { type MessageId, MESSAGES } from './messages.js';
 
 export class Translator extends CatalogueTranslator<MessageId> {
   private readonly times: Intl.DateTimeFormat;
@@ -51,5 +43,5 @@ export class Translator extends CatalogueTranslator<MessageId> {
 }
 
 export function isMessage(id: string): id is MessageId {
-  return Object.hasOwn(EN, id);
+  return Object.hasOwn(MESSAGES.en, id);
 }
