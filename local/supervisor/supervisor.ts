@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { databaseAddress } from '#platform/postgres/errors.js';
+import { databaseAddress } from '#platform/postgres/postgres-errors.js';
 import { migrate, missingColumns } from '#database/migrate.js';
 import { DATABASE_PROCESSES } from '#database/roles.js';
 import { REDIS_PROCESSES } from '#platform/redis/redis-rights.js';

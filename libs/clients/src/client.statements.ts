@@ -3,7 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, SubjectSectorEntity } from './client.entity.js';
 import type { ClientCondition, ClientLogo } from './client.js';
 import { ClientOwnerEntity } from './owners/client-owner.entity.js';
-import { checkVersion } from '#platform/postgres/errors.js';
+import { checkVersion } from '#platform/postgres/postgres-errors.js';
 
 /** Serializes changes to a client. @returns null if the client is unknown or deleted @throws OutdatedVersionError */
 export async function lockClient(

@@ -31,7 +31,7 @@ import {
   hasKeys,
   isClientId,
 } from '#oauth/oauth-client.js';
-import { violatedConstraint } from '#platform/postgres/errors.js';
+import { violatedConstraint } from '#platform/postgres/postgres-errors.js';
 import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
 import { containing, countOf, idsOf, inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
 

@@ -30,7 +30,7 @@ import { TokenKeyEntity } from '#keys/token-key.entity.js';
 import { ConsoleInvitationEntity, DeletedIdentityEntity, UserEntity } from '#users/user.entity.js';
 import { DeveloperDataSource } from './developer-data-source.js';
 import type { DatabaseProcess } from './roles.js';
-import { databaseUnavailable, isTransient } from '#platform/postgres/errors.js';
+import { databaseUnavailable, isTransient } from '#platform/postgres/postgres-errors.js';
 import { FailFastClient, ServiceDataSource, Statements } from '#platform/postgres/service-data-source.js';
 import { failoverClient, PrimaryResolver } from '#platform/postgres/failover-client.js';
 

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { databaseAddress } from '#platform/postgres/errors.js';
+import { databaseAddress } from '#platform/postgres/postgres-errors.js';
 import type { RightsDifference } from '#platform/status/status-report.js';
 import { pendingMigrationsOf } from './migrate.js';
 import { rightsDifference } from './rights-inspection.js';

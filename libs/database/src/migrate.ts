@@ -3,7 +3,7 @@ import { type DataSource, type EntityManager, MigrationExecutor, type QueryRunne
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { connect, databaseDataSource } from './data-source.js';
 import { grantRights } from './grant-rights.js';
-import { isUndefinedTable } from '#platform/postgres/errors.js';
+import { isUndefinedTable } from '#platform/postgres/postgres-errors.js';
 
 // Number of an advisory lock: arbitrary, but unique in this database.
 const MIGRATION_LOCK = 5_264_190_033;

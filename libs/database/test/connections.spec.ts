@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { NestFactory } from '@nestjs/core';
 import type { Pool } from 'pg';
 import { databaseDataSource, requestLimits } from '#database/data-source.js';
-import { isTransient } from '#platform/postgres/errors.js';
+import { isTransient } from '#platform/postgres/postgres-errors.js';
 import { failedRequest } from '#platform/http/failed-request.js';
 import { onCalls, OUTGOING } from '#platform/telemetry/calls.js';
 import { PATIENT_MS } from '#test/support/app-settings.js';

@@ -7,7 +7,7 @@ import { MailStore } from '#mail/mail.store.js';
 import { TokenKeyStore } from '#keys/token-key.store.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { AuditTrail } from '#operations/audit-trail.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import { reports } from '#platform/validation/problem.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { isStopping } from '#platform/status/status-report.js';

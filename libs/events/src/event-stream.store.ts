@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not, Raw, type Repository } from 'typeorm';
 import { backoff } from '#platform/postgres/backoff.statement.js';
-import { violatedConstraint } from '#platform/postgres/errors.js';
+import { violatedConstraint } from '#platform/postgres/postgres-errors.js';
 import { type RequestableEvent, REQUESTABLE_EVENTS } from './event-type.js';
 import { EventStreamEntity, ExcludedSubjectEntity, type StreamStatus } from './event-stream.entity.js';
 

@@ -1,5 +1,5 @@
 import { type Problem, problem, type Problems } from '#platform/validation/problem.js';
-import { OutdatedVersionError } from '#platform/postgres/errors.js';
+import { OutdatedVersionError } from '#platform/postgres/postgres-errors.js';
 
 /**
  * - `invalid`: the input breaks a rule

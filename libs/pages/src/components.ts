@@ -4,7 +4,7 @@ import type { ListPage } from '#platform/postgres/list-page.js';
 import type { Account } from './account.js';
 import { FORM_ID } from './form.js';
 import { newFormId } from './form-id.js';
-import { shortMoment } from './text.js';
+import { shortMoment } from './format.js';
 
 export interface FieldView {
   readonly name: string;

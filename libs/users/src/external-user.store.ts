@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type Repository } from 'typeorm';
-import { violatedCheck, violatedConstraint } from '#platform/postgres/errors.js';
+import { violatedCheck, violatedConstraint } from '#platform/postgres/postgres-errors.js';
 import { UPSERT_USERS, UPSERT_USERS_WITH_PASSWORDS } from './external-user.statement.js';
 import { DeletedUserError, DuplicateUserError, type Identity, type User } from './user.js';
 import { UserEntity } from './user.entity.js';

@@ -3,7 +3,7 @@ import { DataSource, type Repository } from 'typeorm';
 import { DuplicateUserError, type Identity, type UniqueUserField, type User, USER_FIELDS } from './user.js';
 import { UserEntity } from './user.entity.js';
 import type { ClaimName, UserClaims } from '#oauth/openid/claims.js';
-import { violatedConstraint } from '#platform/postgres/errors.js';
+import { violatedConstraint } from '#platform/postgres/postgres-errors.js';
 
 export interface NewUser {
   email: string;

@@ -3,7 +3,7 @@ import { ClientSecretService } from '#clients/operations/client-secret.service.j
 import { DisabledClientDto } from '#clients/operations/client.dto.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
-import { validated } from '#operations/validate.js';
+import { validated } from '#operations/operation-input.js';
 import { ConcurrencyLimitInterceptor } from '../concurrency-limit.interceptor.js';
 import { type ApiResponse, changed, created, deleted, listed, result, versioned } from './response.js';
 import type { ApiRequest } from './api.guard.js';

@@ -10,7 +10,7 @@ import { CONSOLE_ROLES } from '#users/operators/console-role.js';
 import { classSchema } from '#openapi/class-schema.js';
 import type { Schema } from '#openapi/schema.js';
 import { GrantSelectionDto } from '#grants/operations/grant.dto.js';
-import { ReceiverDto } from '#events/operations/stream.dto.js';
+import { ReceiverDto } from '#events/operations/receiver.dto.js';
 import { InvitationDto, RoleDto } from '#users/operations/operators/console-operator.service.js';
 import {
   DisabledUserDto,

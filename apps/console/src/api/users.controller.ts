@@ -2,7 +2,7 @@ import { Param, Req } from '@nestjs/common';
 import { DisabledUserDto, EnabledUserDto } from '#users/operations/user.dto.js';
 import { UserService } from '#users/operations/user.service.js';
 import { type ApiResponse, changed, created, deleted, listed, versioned, wholeList } from './response.js';
-import { validated } from '#operations/validate.js';
+import { validated } from '#operations/operation-input.js';
 import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, RequestedChange, Query } from './request-input.js';
 import { ApiController, Operation } from './operation.js';

@@ -11,7 +11,7 @@ import { RecentLogin } from '#pages/route-rules.js';
 import { RequireRole } from '../session/operator-accounts.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import type { Page } from '#pages/page.responder.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 import { applicationEventsPage, type EventsView } from './application-events.page.js';
 import { problemsOf } from './application.form.js';
 import { applicationLabel, pathOf } from './application.page.js';

@@ -22,7 +22,7 @@ import {
   timeCell,
 } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
-import { moment, phrase } from '#pages/text.js';
+import { moment, phrase } from '#pages/format.js';
 import { labelOf, NO_PROBLEMS, type Problems } from './application.form.js';
 import { pathOf } from './application.page.js';
 

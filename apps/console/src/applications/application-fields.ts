@@ -3,7 +3,7 @@ import { type ClientFlag, INITIAL_FLAGS, mapFlags } from '#clients/client-flags.
 import { html, type Html } from '#ui/html.js';
 import { choices, linesField, type Option, selectField, textField } from '#pages/components.js';
 import type { Form } from '#pages/form.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 import { FLAG_TEXTS, kindOf, labelOf, type Problems } from './application.form.js';
 
 interface Group {

@@ -12,7 +12,7 @@ import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { button, hiddenFields, type Notices, notices, postForm, textField } from '#pages/components.js';
 import { type Form, KEPT_FORM } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 import { labelOf, problemsOf } from './application.form.js';
 import { pathOf } from './application.page.js';
 

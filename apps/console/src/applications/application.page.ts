@@ -19,7 +19,7 @@ import {
 import { disableOrEnable, referenceLink } from '../ui/console-components.js';
 import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
 import type { Page } from '#pages/page.responder.js';
-import { moment, phrase } from '#pages/text.js';
+import { moment, phrase } from '#pages/format.js';
 import { FLAG_TEXTS, flagText, hasDeviceGrant, hasOwnKeys, labelOf } from './application.form.js';
 
 /** @param clientId any text, because it may come from an event */

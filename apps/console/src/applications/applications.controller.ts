@@ -13,7 +13,7 @@ import { confirmPage, type ConfirmView, unconfirmedPage } from '../ui/confirm.pa
 import { Form, QueryForm } from '#pages/form.js';
 import { FILTERS } from '../ui/list.page.js';
 import type { Page } from '#pages/page.responder.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 import {
   applicationLabel,
   applicationsPage,

@@ -12,7 +12,7 @@ import { RecentLogin } from '#pages/route-rules.js';
 import { RequireRole } from '../session/operator-accounts.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import type { Page } from '#pages/page.responder.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 import { problemsOf, withoutPrivateKeys } from './application.form.js';
 import { applicationLabel, pathOf } from './application.page.js';
 import { keysPage } from './client-keys.page.js';

@@ -14,7 +14,7 @@ import {
   textField,
 } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 import { labelOf, NO_PROBLEMS, type Problems } from './application.form.js';
 import { pathOf } from './application.page.js';
 

@@ -7,7 +7,7 @@ import { type Locale, LOCALES } from '#oauth/locale.js';
 import { html } from '#ui/html.js';
 import { type Form, QueryForm } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 import { pathOf } from './application.page.js';
 
 declare module '#platform/validation/problem.js' {

@@ -14,7 +14,7 @@ import {
 } from '#pages/components.js';
 import type { Form } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 import { labelOf, type Problems } from './application.form.js';
 import { CREATE_STEPS, inputsOf, nameOf, valueText } from './application-fields.js';
 import { pathOf } from './application.page.js';

@@ -5,7 +5,7 @@ import type { Operator } from '../operator.js';
 import { button, facts, hiddenFields, otherProblems, postForm, problemBox } from '#pages/components.js';
 import type { Form } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 import { CONFIRMATIONS, formOf, hasOwnKeys, type Problems } from './application.form.js';
 import { EDIT_GROUPS, EDIT_API_CLIENT_GROUPS, nameOf, valueText } from './application-fields.js';
 import { pathOf } from './application.page.js';

@@ -11,7 +11,7 @@ import { labelOf } from '../applications/application.form.js';
 import { ConcurrencyLimitInterceptor } from '../concurrency-limit.interceptor.js';
 import { type Form, QueryForm } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';
-import { utc } from '#pages/text.js';
+import { utc } from '#pages/format.js';
 import { namesOf } from './event-text.js';
 import { auditPage, type Filters, FILTERS } from './audit.page.js';
 

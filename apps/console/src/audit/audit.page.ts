@@ -4,7 +4,7 @@ import { CHECK_NAMES } from '#error-guide/error-guide.js';
 import { html } from '#ui/html.js';
 import { button, pageLinks, problemBox, selectField, table, textField, timeCell } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
-import { moment, phrase } from '#pages/text.js';
+import { moment, phrase } from '#pages/format.js';
 import { actorOfEvent, channelOf, detailsOf, type EventNames, objectsOf, textOf } from './event-text.js';
 
 export const FILTERS = [

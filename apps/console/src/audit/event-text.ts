@@ -6,7 +6,7 @@ import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/application.page.js';
 import { facts } from '#pages/components.js';
 import { referenceLink } from '../ui/console-components.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 
 /** Texts that follow the name of the actor. */
 const TEXTS: Readonly<Record<AuditType, string>> = {

@@ -11,7 +11,7 @@ import { problemBox } from '#pages/components.js';
 import { type Form, QueryForm } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';
 import { CurrentOperator, type Operator } from '../operator.js';
-import { utc } from '#pages/text.js';
+import { utc } from '#pages/format.js';
 import { namesOf } from '../audit/event-text.js';
 import { choicePage, eventsPage, historyPage, PERIODS, type Question } from './events.page.js';
 import { explanationPage } from './explanation.page.js';

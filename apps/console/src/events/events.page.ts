@@ -6,7 +6,7 @@ import { pathOf } from '../applications/application.page.js';
 import { button, guideText, problemBox, selectField, table, textField, timeCell } from '#pages/components.js';
 import { referenceLink } from '../ui/console-components.js';
 import type { Page } from '#pages/page.responder.js';
-import { moment, phrase } from '#pages/text.js';
+import { moment, phrase } from '#pages/format.js';
 import { chart } from '../ui/charts.js';
 
 export const PERIODS = { '23h': 'Last 24 hours, by hour', '29d': 'Last 30 days, by day' } as const;

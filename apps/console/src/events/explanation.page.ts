@@ -10,7 +10,7 @@ import { facts, guideText, problemBox, table, timeCell } from '#pages/components
 import { referenceLink } from '../ui/console-components.js';
 import type { Page } from '#pages/page.responder.js';
 import { commandWithPage } from '../ui/remedy.js';
-import { moment } from '#pages/text.js';
+import { moment } from '#pages/format.js';
 import type { EventView } from '#events/operations/event.service.js';
 import { pathOf } from '../applications/application.page.js';
 import { eventsPage, PARTIES, type Question } from './events.page.js';

@@ -9,7 +9,7 @@ import type { Operator } from '../operator.js';
 import { button, facts, noteBox, postForm, problemBox, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { commandWithPage } from '../ui/remedy.js';
-import { moment, phrase } from '#pages/text.js';
+import { moment, phrase } from '#pages/format.js';
 import type { HealthState, Part } from './health-check.service.js';
 
 export function healthPage(operator: Operator, { last, isRunning }: HealthState): Page {

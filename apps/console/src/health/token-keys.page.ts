@@ -3,7 +3,7 @@ import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
 import { copyButton, button, choices, linesField, notices, postForm } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 
 export type Ring = 'token' | 'id-token';
 

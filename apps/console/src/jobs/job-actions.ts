@@ -6,7 +6,7 @@ import { UserService } from '#users/operations/user.service.js';
 import type { Role } from '../role.js';
 import { actorOf, type Operator } from '../operator.js';
 import type { ListQuery, ListSection } from '../ui/list.page.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 import type { StepOutcome } from './job.store.js';
 
 export const JOB_ROLE: Role = 'support';

@@ -3,7 +3,7 @@ import { mayActAs } from '../role.js';
 import type { Operator } from '../operator.js';
 import { button, facts, postForm, problemBox, table, timeCell } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
-import { moment, phrase } from '#pages/text.js';
+import { moment, phrase } from '#pages/format.js';
 import { type ActionName, ACTIONS, isAction, JOB_ROLE } from './job-actions.js';
 import type { Job, JobState } from './job.store.js';
 import type { ConfirmView } from '../ui/confirm.page.js';

@@ -2,7 +2,7 @@ import { MAX_COUNT } from '#platform/postgres/list-page.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import type { Form } from '#pages/form.js';
 import { FILTERS, listPath, type ListQuery } from '../ui/list.page.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 import { type ActionName, ACTIONS, isAction, type JobActions } from './job-actions.js';
 import type { Job } from './job.store.js';
 

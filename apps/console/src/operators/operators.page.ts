@@ -20,7 +20,7 @@ import {
   textField,
 } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
-import { moment, phrase } from '#pages/text.js';
+import { moment, phrase } from '#pages/format.js';
 
 const ROLES: Readonly<Record<ConsoleRole, string>> = {
   viewer: 'viewer: reads',

@@ -9,7 +9,7 @@ import { stateTag, titleOf } from '../jobs/job.page.js';
 import { numbers, problemBox, table, timeCell } from '#pages/components.js';
 import { referenceLink } from '../ui/console-components.js';
 import type { Page } from '#pages/page.responder.js';
-import { day, moment, phrase } from '#pages/text.js';
+import { day, moment, phrase } from '#pages/format.js';
 import { columnChart } from '#pages/column-chart.js';
 import { peak } from '../ui/charts.js';
 

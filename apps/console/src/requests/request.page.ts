@@ -16,7 +16,7 @@ import {
 } from '#pages/components.js';
 import type { Form } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';
-import { moment, phrase } from '#pages/text.js';
+import { moment, phrase } from '#pages/format.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/application.page.js';
 import type { Operator } from '../operator.js';

@@ -1,7 +1,7 @@
 import { html, type Html } from '#ui/html.js';
 import type { ClientHistory, HistoryPeriod } from '#audit/operations/explain/client-history.service.js';
 import { columnChart, legend } from '#pages/column-chart.js';
-import { day, phrase } from '#pages/text.js';
+import { day, phrase } from '#pages/format.js';
 import { numbers } from '#pages/components.js';
 
 export const peak = (highest: number): string => phrase('peak: {highest, number}', { highest });

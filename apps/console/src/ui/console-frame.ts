@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { button, postForm } from '#pages/components.js';
 import { type Frame, menuLinks, type Page, PageFrame } from '#pages/page.responder.js';
-import { moment, phrase } from '#pages/text.js';
+import { moment, phrase } from '#pages/format.js';
 import { Brand } from '#ui/brand/brand.js';
 import { html, type Html } from '#ui/html.js';
 import type { Operator, OperatorRequest } from '../operator.js';

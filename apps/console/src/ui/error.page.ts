@@ -3,7 +3,7 @@ import { type Fragment, html, type Html } from '#ui/html.js';
 import type { Account } from '#pages/account.js';
 import { button, postForm } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Invalid request',

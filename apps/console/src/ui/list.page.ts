@@ -15,7 +15,7 @@ import {
 } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import type { Section } from './console-frame.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 
 const KINDS = {
   '/applications': {

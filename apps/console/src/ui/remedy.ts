@@ -3,7 +3,7 @@ import { html, type Html } from '#ui/html.js';
 import type { Operator } from '../operator.js';
 import { mayActAs, type Role } from '../role.js';
 import { command } from './console-components.js';
-import { phrase } from '#pages/text.js';
+import { phrase } from '#pages/format.js';
 
 interface CommandPage {
   readonly role: Role;

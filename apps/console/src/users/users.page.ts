@@ -20,7 +20,7 @@ import {
 import { disableOrEnable } from '../ui/console-components.js';
 import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
 import type { Page } from '#pages/page.responder.js';
-import { day, moment, phrase } from '#pages/text.js';
+import { day, moment, phrase } from '#pages/format.js';
 
 export function usersPage(
   operator: Operator,

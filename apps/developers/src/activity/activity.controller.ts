@@ -4,7 +4,7 @@ import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { AdministrationError } from '#operations/administration.error.js';
 import { type Form, QueryForm } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';
-import { utc } from '#pages/text.js';
+import { utc } from '#pages/format.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { Application, CurrentViewer, type Viewer } from '../developer.js';
 import { activityPage, FILTERS, type RefusedQuery, refusalPage } from './activity.page.js';

@@ -1,6 +1,6 @@
 import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
 import type { ClientListDto } from '#clients/operations/client.dto.js';
-import type { Input } from '#operations/validate.js';
+import type { Input } from '#operations/operation-input.js';
 import { warnOf } from '../command-line/change.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import {

@@ -1,7 +1,7 @@
-import type { ReceiverDto } from '#events/operations/stream.dto.js';
+import type { ReceiverDto } from '#events/operations/receiver.dto.js';
 import type { EventStreamService, StreamView } from '#events/operations/event-stream.service.js';
 import type { Change } from '#operations/audit-trail.js';
-import type { Input } from '#operations/validate.js';
+import type { Input } from '#operations/operation-input.js';
 import { actor, warnOf } from '../command-line/change.js';
 import { choice } from '../command-line/flags.js';
 import type { OperatorCommand } from '../command-line/operator-command.js';

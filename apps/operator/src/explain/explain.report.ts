@@ -10,7 +10,7 @@ import { type Comparison, type Difference, marked, valueText } from '#audit/oper
 import { firstValueOf } from '#audit/operations/explain/explanation.js';
 import type { ClientSummary } from '#audit/operations/explain/client-history.service.js';
 import type { ExplainedRequest } from '#audit/operations/explain/explain.service.js';
-import type { Remedy } from '#audit/operations/explain/remedies.js';
+import type { EventRemedy } from '#audit/operations/explain/event-remedies.js';
 
 const PARTIES: Readonly<Record<Party, string>> = {
   application: 'developer of the application',
@@ -79,7 +79,7 @@ function coloured({ parts }: Difference): string {
     .join('');
 }
 
-function printRemedies(remedies: readonly Remedy[]): void {
+function printRemedies(remedies: readonly EventRemedy[]): void {
   if (remedies.length === 0) return;
   heading('Who can fix it, most likely first');
   for (const { party, action, commands } of remedies) {

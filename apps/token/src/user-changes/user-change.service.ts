@@ -4,7 +4,7 @@ import type { AuditRecord } from '#audit/event.js';
 import { AuditPublisher } from '#audit/publisher.js';
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
 import { ExternalUserStore } from '#users/external-user.store.js';
-import { refusedRow } from '#platform/postgres/errors.js';
+import { refusedRow } from '#platform/postgres/postgres-errors.js';
 import { DuplicateUserError } from '#users/user.js';
 import { UserAccountStore } from '#users/user-account.store.js';
 import { type IdentityRecord, readIdentity, readProductUser, type UserRecord } from '#users/user-record.js';

@@ -6,7 +6,7 @@ import { ClientStore } from '#clients/client.store.js';
 import { cursorText, type ListPage, parseCursor } from '#platform/postgres/list-page.js';
 import { UserAccountStore } from '#users/user-account.store.js';
 import { clientIdInTrail } from '#clients/operations/client-lookup.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import { AuditIndex } from './index/audit-index.js';
 import { NEWEST, type Position, type Start } from './index/page-of-events.js';
 import { findUser } from '#users/operations/user.dto.js';

@@ -13,7 +13,7 @@ import { problem } from '#platform/validation/problem.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { type Actor, type Change, isOwner } from '#operations/audit-trail.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import { MayBeAbsent, WholeNumber } from '#platform/validation/validate.js';
 import { identifyClient, unknownClient } from './client-lookup.js';
 import { checkPrivileges, conditionBy } from './privileged-client.js';

@@ -1,7 +1,7 @@
 import { IsArray, IsBoolean, IsIn, IsString, Matches } from 'class-validator';
 import { isClientId } from '#oauth/oauth-client.js';
 import { Cursor, FilterDto, Limit } from '#operations/list.js';
-import type { Input } from '#operations/validate.js';
+import type { Input } from '#operations/operation-input.js';
 import { reports } from '#platform/validation/problem.js';
 import { IsJson, MayBeAbsent, Rule, WholeNumber } from '#platform/validation/validate.js';
 import { CLIENT_KINDS, type ClientKind } from '../client.store.js';

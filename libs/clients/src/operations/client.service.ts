@@ -30,7 +30,7 @@ import {
 import { problem } from '#platform/validation/problem.js';
 import { AdministrationOptions, readableScopes } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import { mapPage, pageRequest, trimmed } from '#operations/list.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { RunningServices } from '#operations/running-services/running-services.js';

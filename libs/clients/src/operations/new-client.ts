@@ -5,7 +5,7 @@ import type { NewClient } from '../client.store.js';
 import type { OutsideHttp } from '#platform/http/outside-http.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { refused, refuseInvalid } from '#operations/administration.error.js';
-import { checked, type Input, validated } from '#operations/validate.js';
+import { checked, type Input, validated } from '#operations/operation-input.js';
 import { problem } from '#platform/validation/problem.js';
 import { readLogo } from '../registration/logo.js';
 import { defaultAlgorithm } from '../registration/openid-registration.js';

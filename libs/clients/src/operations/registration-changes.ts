@@ -5,7 +5,7 @@ import type { ClientKeys, ClientType } from '#oauth/oauth-client.js';
 import { thumbprintOf } from '#oauth/jwk.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { AdministrationError, refuseInvalid } from '#operations/administration.error.js';
-import { checked, type Input } from '#operations/validate.js';
+import { checked, type Input } from '#operations/operation-input.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { fieldsOf, validate } from '#platform/validation/validate.js';
 import { ClientMetadata } from '../registration/client-metadata.js';

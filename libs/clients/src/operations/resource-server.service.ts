@@ -16,7 +16,7 @@ import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { isVisibleName, VISIBLE_NAME } from '../registration/client-metadata.js';
 import { clientKeys, GivenKeys, isAbsent } from '../registration/keys.js';
-import { type Input, checked, validated } from '#operations/validate.js';
+import { type Input, checked, validated } from '#operations/operation-input.js';
 import { MayBeAbsent, ObjectRule, Satisfies } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { problem } from '#platform/validation/problem.js';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, MoreThan } from 'typeorm';
-import { violatedCheck } from '#platform/postgres/errors.js';
+import { violatedCheck } from '#platform/postgres/postgres-errors.js';
 import { problem } from '#platform/validation/problem.js';
 import { UserEntity } from '#users/user.entity.js';
 import { lockClient } from '../client.statements.js';

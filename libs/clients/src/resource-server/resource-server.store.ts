@@ -5,7 +5,7 @@ import {
   ResourceServerEntity,
   type ResourceServerWithHash,
 } from './resource-server.entity.js';
-import { checkVersion, OutdatedVersionError } from '#platform/postgres/errors.js';
+import { checkVersion, OutdatedVersionError } from '#platform/postgres/postgres-errors.js';
 import { type ClientKeys, generateResourceServerId } from '#oauth/oauth-client.js';
 
 /** Other texts cannot be ids, and PostgreSQL rejects NUL. */

@@ -8,11 +8,11 @@ import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import { problem } from '#platform/validation/problem.js';
 import { BY_OPERATOR } from '../event-stream.entity.js';
 import { type EventStream, EventStreamStore } from '../event-stream.store.js';
-import { ReceiverDto } from './stream.dto.js';
+import { ReceiverDto } from './receiver.dto.js';
 
 /** The event stream of an application for operators. The application may manage the same stream by the SSF API. */
 @Injectable()

@@ -7,7 +7,7 @@ import { refused } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { mapPage, pageRequest } from '#operations/list.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { problem } from '#platform/validation/problem.js';
 import { type AdministeredEvent, EVENT_ID, EventStore } from '../event.store.js';

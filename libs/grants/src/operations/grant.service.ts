@@ -16,7 +16,7 @@ import {
 } from '#operations/administration.error.js';
 import { Announcer } from '#operations/announcer.js';
 import { identifyClient, unknownClient } from '#clients/operations/client-lookup.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import { mapPage, pageRequest } from '#operations/list.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { RunningServices } from '#operations/running-services/running-services.js';

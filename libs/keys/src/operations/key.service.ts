@@ -4,7 +4,7 @@ import { IsBoolean, IsIn, IsString } from 'class-validator';
 import { TokenKeyStore } from '../token-key.store.js';
 import { generateSigningKey, SIGNING_ALGORITHMS, type SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { Announcer } from '#operations/announcer.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import { describeRemedy } from '#error-guide/doctor/remedies.js';
 import { problem, reports } from '#platform/validation/problem.js';
 import { MayBeAbsent, Rule, Satisfies } from '#platform/validation/validate.js';

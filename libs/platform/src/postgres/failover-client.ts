@@ -1,6 +1,6 @@
 import { callbackify } from 'node:util';
 import { Client } from 'pg';
-import { CANNOT_CONNECT_NOW, isTransient, reasonOf } from './errors.js';
+import { CANNOT_CONNECT_NOW, isTransient, reasonOf } from './postgres-errors.js';
 import { FailFastClient } from './service-data-source.js';
 
 interface ServerAddress {

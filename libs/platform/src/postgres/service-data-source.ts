@@ -3,7 +3,7 @@ import { tracingChannel } from 'node:diagnostics_channel';
 import { Logger } from '@nestjs/common';
 import { Client, type ClientConfig } from 'pg';
 import { DataSource, type DataSourceOptions, type QueryRunner, type ReplicationMode } from 'typeorm';
-import { isReadOnlyServer, translateOutage } from './errors.js';
+import { isReadOnlyServer, translateOutage } from './postgres-errors.js';
 
 interface Statement {
   /** Description for telemetry, without the SQL text and values. */

@@ -20,7 +20,7 @@ import {
   type UserSessionsRequest,
 } from '#messaging/request-sender.js';
 import { problem } from '#platform/validation/problem.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import { mapPage, pageRequest, trimmed } from '#operations/list.js';
 import {
   deleteUser,

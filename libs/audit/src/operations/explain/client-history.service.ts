@@ -11,7 +11,7 @@ import { AuditTrail } from '#operations/audit-trail.js';
 import { INDEX_BEHIND } from '../audit.service.js';
 import { IsTime, parseTime } from '../audit.dto.js';
 import { clientIdInTrail, unknownClient } from '#clients/operations/client-lookup.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import { reports } from '#platform/validation/problem.js';
 import { isRefusal } from './explanation.js';
 import { GrantOwners } from './grant-owners.js';

@@ -3,7 +3,7 @@ import { guideEntry } from '#error-guide/error-guide.js';
 import type { GuideEntry } from '#error-guide/guide-entry.js';
 import { type Comparison, comparisonOf } from './comparison.js';
 import type { GrantOwner } from './grant-owners.js';
-import { type Registration, type Remedy, remediesOf } from './remedies.js';
+import { type Registration, type EventRemedy, remediesOf } from './event-remedies.js';
 
 export interface Explanation {
   readonly reference: string;
@@ -16,7 +16,7 @@ export interface Explanation {
   readonly title: string | null;
   readonly meaning: string | null;
   readonly comparison: Comparison;
-  readonly remedies: readonly Remedy[];
+  readonly remedies: readonly EventRemedy[];
 }
 
 /** Checks of APIs that record only that a token is invalid; the token app records the reason. */

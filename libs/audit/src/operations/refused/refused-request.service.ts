@@ -3,7 +3,7 @@ import { IsString } from 'class-validator';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { refused } from '#operations/administration.error.js';
 import { Cursor, Limit, mapPage, pageRequest } from '#operations/list.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { problem } from '#platform/validation/problem.js';
 import { MayBeAbsent } from '#platform/validation/validate.js';

@@ -2,7 +2,7 @@ import { IsBoolean, IsString, Matches } from 'class-validator';
 import { DEVICE_CODE } from '#oauth/device-authorization.js';
 import { isClientId, isDocumentUrl } from '#oauth/oauth-client.js';
 import type { RequestableEvent } from '#events/event-type.js';
-import { IsEventList } from '#events/operations/stream.dto.js';
+import { IsEventList } from '#events/operations/receiver.dto.js';
 import { IsReceiverUrl } from '#events/receiver.rules.js';
 import { fieldOfMember } from '#operations/member-names.js';
 import { type Problem, problem, reports } from '#platform/validation/problem.js';

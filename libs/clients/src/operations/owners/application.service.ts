@@ -4,7 +4,7 @@ import { type Expected, refuseInvalid, unlessOutdated } from '#operations/admini
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Change, OwnerActor } from '#operations/audit-trail.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import type { ClientKeysReply } from '#messaging/contract.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
 import { ClientRegistrationStore } from '../../client-registration.store.js';

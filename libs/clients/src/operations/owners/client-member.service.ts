@@ -6,7 +6,7 @@ import { refused } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Actor, Change, OwnerActor } from '#operations/audit-trail.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import { problem, reports } from '#platform/validation/problem.js';
 import { Satisfies } from '#platform/validation/validate.js';
 import { isUserId } from '#users/user.js';

@@ -3,7 +3,7 @@ import { AdministrationError, refused, refuseInvalid } from '#operations/adminis
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Change, OwnerActor } from '#operations/audit-trail.js';
-import { checked, type Input, validated } from '#operations/validate.js';
+import { checked, type Input, validated } from '#operations/operation-input.js';
 import { generateClientSecret } from '#oauth/oauth-client.js';
 import { problem } from '#platform/validation/problem.js';
 import { IsString } from 'class-validator';

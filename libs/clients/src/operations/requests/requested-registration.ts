@@ -1,6 +1,6 @@
 import { refuseInvalid } from '#operations/administration.error.js';
 import type { AdministrationSettings } from '#operations/administration.options.js';
-import type { Input } from '#operations/validate.js';
+import type { Input } from '#operations/operation-input.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import type { Registration } from '../../registration/registration.js';
 import {

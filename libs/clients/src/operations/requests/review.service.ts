@@ -8,7 +8,7 @@ import { type AdministrationError, refused } from '#operations/administration.er
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import { problem } from '#platform/validation/problem.js';
 import { Satisfies } from '#platform/validation/validate.js';
 import { ClientMemberStore } from '../../owners/client-member.store.js';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { changesBetween } from '#audit/changes.js';
-import { refusedRow } from '#platform/postgres/errors.js';
+import { refusedRow } from '#platform/postgres/postgres-errors.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import type { UpsertResult, ImportedUser, ExternalUserStore, UserChange } from '../../external-user.store.js';
 import { readImportedUser } from '../../user-record.js';

@@ -5,7 +5,7 @@ import { problem, reports } from '#platform/validation/problem.js';
 import { changesBetween } from '#audit/changes.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
-import { type Input, validated } from '#operations/validate.js';
+import { type Input, validated } from '#operations/operation-input.js';
 import { Satisfies } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { isEmailAddress } from '#oauth/links.js';

@@ -7,7 +7,7 @@ import { GrantSelectionDto } from '#grants/operations/grant.dto.js';
 import { IsArray, IsBoolean, IsString, Length } from 'class-validator';
 import { problem, reports } from '#platform/validation/problem.js';
 import { Rule, WholeNumber } from '#platform/validation/validate.js';
-import { validated } from '#operations/validate.js';
+import { validated } from '#operations/operation-input.js';
 import { NewUserDto } from '#users/operations/user.dto.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 

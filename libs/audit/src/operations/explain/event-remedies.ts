@@ -10,7 +10,7 @@ import { textsOf } from './comparison.js';
 
 type KnownClient = Omit<ClientWithSecrets, 'secrets'>;
 
-export interface Remedy {
+export interface EventRemedy {
   readonly party: Party;
   readonly action: string;
   /** Commands as lists of words, because values of an attacker's request may contain shell syntax. */
@@ -35,7 +35,7 @@ export function remediesOf(
   event: AuditEvent,
   { client, scopes }: Registration,
   ids: Pick<Values, 'client_id' | 'grant_id' | 'user'>,
-): Remedy[] {
+): EventRemedy[] {
   return remedies.map(([party, action, ...commands]) => {
     const changesClient = commands.some((command) => command.includes('{client_id}'));
     const review = changesClient ? reviewOf(event, client, scopes) : {};

@@ -1,4 +1,4 @@
-import { utc } from '#pages/text.js';
+import { utc } from '#pages/format.js';
 
 describe('utc', () => {
   it.each([
