@@ -1,49 +1,22 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { check, type DoctorChecks, type Finding, findingOf } from './finding.js';
+import { declareChecks, type Finding, findingOf } from './finding.js';
 
-export const DOCTOR_ADDRESS_CHECKS = {
-  'address-unencrypted': check(
-    'error',
-    'AUTH_URL, BASE_URL and API_URL are https',
-    'RFC 6749 3.1',
-    'RFC 6749 3.2',
-    'RFC 6750 5.3',
-    'RFC 9700 2.6',
-    'ASVS 5.0 12.2.1',
-  ),
-  'address-loopback': check('info', 'the addresses can be reached from other machines'),
-  'address-shared': check('info', 'each application has its own host name', 'ASVS 5.0 3.5.4'),
-  'address-unreachable': check('error', 'AUTH_URL, BASE_URL and API_URL answer'),
-  'address-http': check('warning', 'plain http redirects to https or is refused', 'ASVS 5.0 12.2.1'),
-  'path-not-routed': check('error', 'each public path leads to its app'),
-  'metadata-wrong': check(
-    'error',
-    'the metadata names this issuer and the addresses of the settings',
-    'RFC 8414 3.3',
-    'RFC 9728 3.3',
-  ),
-  'metadata-weak': check(
-    'error',
-    'the metadata offers only S256 for PKCE, only codes, and iss in responses',
-    'RFC 9700 2.1.1',
-    'RFC 9700 2.1.2',
-    'RFC 9700 2.4',
-    'RFC 9207 3',
-    'ASVS 5.0 10.4.4',
-    'ASVS 5.0 10.4.6',
-  ),
-  'api-open': check(
-    'error',
-    'the API refuses a request without a token, and says how to get one',
-    'RFC 6750 3',
-    'RFC 9728 5.1',
-  ),
-  'internal-port-public': check(
-    'warning',
-    'metrics and health cannot be reached from outside',
-    'ASVS 5.0 13.4.5',
-  ),
-} satisfies DoctorChecks;
+export const DOCTOR_ADDRESS_CHECKS = declareChecks({
+  'address-unencrypted':
+    'error: AUTH_URL, BASE_URL and API_URL are https [RFC 6749 3.1; RFC 6749 3.2; RFC 6750 5.3; RFC 9700 2.6; ASVS 5.0 12.2.1]',
+  'address-loopback': 'info: the addresses can be reached from other machines',
+  'address-shared': 'info: each application has its own host name [ASVS 5.0 3.5.4]',
+  'address-unreachable': 'error: AUTH_URL, BASE_URL and API_URL answer',
+  'address-http': 'warning: plain http redirects to https or is refused [ASVS 5.0 12.2.1]',
+  'path-not-routed': 'error: each public path leads to its app',
+  'metadata-wrong':
+    'error: the metadata names this issuer and the addresses of the settings [RFC 8414 3.3; RFC 9728 3.3]',
+  'metadata-weak':
+    'error: the metadata offers only S256 for PKCE, only codes, and iss in responses [RFC 9700 2.1.1; RFC 9700 2.1.2; RFC 9700 2.4; RFC 9207 3; ASVS 5.0 10.4.4; ASVS 5.0 10.4.6]',
+  'api-open':
+    'error: the API refuses a request without a token, and says how to get one [RFC 6750 3; RFC 9728 5.1]',
+  'internal-port-public': 'warning: metrics and health cannot be reached from outside [ASVS 5.0 13.4.5]',
+});
 
 const finding = findingOf(DOCTOR_ADDRESS_CHECKS);
 

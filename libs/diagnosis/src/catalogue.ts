@@ -1,19 +1,14 @@
 import { DOCTOR_ADDRESS_CHECKS } from './address.checks.js';
-import { DOCTOR_AUDIT_CHECKS } from './audit.checks.js';
 import { DOCTOR_CERTIFICATE_CHECKS } from './certificate.checks.js';
 import { DOCTOR_CLIENT_CHECKS } from './client.checks.js';
 import { DOCTOR_DATABASE_CHECKS } from './database.checks.js';
+import { DOCTOR_DELIVERY_CHECKS } from './delivery.checks.js';
 import { DOCTOR_GENERAL_CHECKS } from './diagnose.js';
 import type { DoctorChecks } from './finding.js';
-import { DOCTOR_EVENT_CHECKS } from './event.area.js';
 import { DOCTOR_HEADER_CHECKS } from './header.checks.js';
-import { DOCTOR_ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
-import { DOCTOR_KEY_CHECKS } from './key.checks.js';
-import { DOCTOR_LOGOUT_CHECKS } from './logout.checks.js';
-import { DOCTOR_MAIL_CHECKS } from './mail.area.js';
+import { DOCTOR_ID_TOKEN_KEY_CHECKS, DOCTOR_KEY_CHECKS } from './key.checks.js';
 import { DOCTOR_NATS_CHECKS } from './nats.checks.js';
-import { DOCTOR_PROCESS_CHECKS } from './process.checks.js';
-import { DOCTOR_RIGHTS_CHECKS } from './rights.checks.js';
+import { DOCTOR_AUDIT_CHECKS, DOCTOR_PROCESS_CHECKS, DOCTOR_RIGHTS_CHECKS } from './process.checks.js';
 import { DOCTOR_REDIS_CHECKS } from './redis.checks.js';
 
 export const CATALOGUE: DoctorChecks = {
@@ -27,9 +22,9 @@ export const CATALOGUE: DoctorChecks = {
   ...DOCTOR_REDIS_CHECKS,
   ...DOCTOR_NATS_CHECKS,
   ...DOCTOR_AUDIT_CHECKS,
-  ...DOCTOR_LOGOUT_CHECKS,
-  ...DOCTOR_EVENT_CHECKS,
-  ...DOCTOR_MAIL_CHECKS,
+  ...DOCTOR_DELIVERY_CHECKS.logouts,
+  ...DOCTOR_DELIVERY_CHECKS.events,
+  ...DOCTOR_DELIVERY_CHECKS.mail,
   ...DOCTOR_CERTIFICATE_CHECKS,
   ...DOCTOR_CLIENT_CHECKS,
   ...DOCTOR_GENERAL_CHECKS,

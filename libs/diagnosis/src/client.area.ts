@@ -6,8 +6,7 @@ import { type AdministrationOptions, readableScopes } from '#operations/administ
 import type { AuditTrail } from '#operations/audit-trail.js';
 import { DOCTOR_CLIENT_CHECKS, examineClient, hostsToResolve } from './client.checks.js';
 import type { Area, Finding, NotChecked } from './finding.js';
-import { signingAlgorithms } from './id-token-key.checks.js';
-import { clientsWithoutPkce } from './pkce-use.js';
+import { signingAlgorithms } from './key.checks.js';
 
 const CONCURRENT_LOOKUPS = 4;
 /** Leaves enough of the area's time for a hundred thousand clients. */
@@ -95,4 +94,34 @@ async function resolveHosts(
   if (unanswered.length === 0) return { unresolvable, notChecked: [] };
   const reason = `DNS did not answer for ${unanswered.sort().slice(0, 5).join(', ')}${unanswered.length > 5 ? ', …' : ''}`;
   return { unresolvable, notChecked: [{ check: 'redirect-uri-unresolvable', reason }] };
+}
+
+const PKCE_DAYS = 7;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A busy week produces millions of events. The oldest events are enough to find clients without PKCE. */
+const PKCE_TIMEOUT_MS = 8_000;
+
+async function clientsWithoutPkce(
+  trail: AuditTrail,
+): Promise<{ counts: ReadonlyMap<string, number>; notChecked: NotChecked[] }> {
+  const counts = new Map<string, number>();
+  let seen = 0;
+  const notChecked = (reason: string) => ({ counts, notChecked: [{ check: 'client-without-pkce', reason }] });
+  try {
+    await trail.read(async (reader) => {
+      const end = Date.now() + PKCE_TIMEOUT_MS;
+      const since = new Date(Date.now() - PKCE_DAYS * DAY_MS);
+      for await (const { client_id: clientId, detail } of reader.read({ types: ['token.issued'], since })) {
+        seen += 1;
+        if (clientId !== undefined && detail?.['pkce'] === false)
+          counts.set(clientId, (counts.get(clientId) ?? 0) + 1);
+        if (Date.now() > end) break;
+      }
+    });
+  } catch {
+    return notChecked('the audit trail cannot be read');
+  }
+  return seen > 0
+    ? { counts, notChecked: [] }
+    : notChecked(`no code was redeemed in the last ${PKCE_DAYS} days`);
 }

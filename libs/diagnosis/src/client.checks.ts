@@ -2,95 +2,41 @@ import { LEFT_OUT } from '#clients/documents/metadata-document.js';
 import { quoted } from '#operations/wording.js';
 import { redirectUriText } from '#error-guide/protocol-texts.js';
 import { isLoopback, registrationProblem } from '#oauth/redirect-uri.js';
-import type { ClientSecretRecord, EnabledClient } from '#clients/client.js';
+import type { EnabledClient } from '#clients/client.js';
 import { hasKeys } from '#oauth/oauth-client.js';
 import { isAdminScope } from '#oauth/client-credentials.js';
 import { OPENID } from '#oauth/openid/openid-scopes.js';
 import { algorithmOf } from '#clients/registration/openid-registration.js';
-import { check, type DoctorChecks, type Finding, findingOf } from './finding.js';
+import { declareChecks, type Finding, findingOf } from './finding.js';
 
-export const DOCTOR_CLIENT_CHECKS = {
-  'redirect-uri-unencrypted': check(
-    'error',
-    'redirect URIs are https, or http on a loopback address',
-    'RFC 9700 2.6',
-    'RFC 6749 3.1.2.1',
-    'ASVS 5.0 12.2.1',
-  ),
-  'redirect-uri-invalid': check(
-    'error',
-    'redirect URIs are complete addresses without wildcard, fragment or user name',
-    'RFC 9700 2.1',
-    'RFC 6749 3.1.2',
-    'ASVS 5.0 10.4.1',
-  ),
-  'redirect-uri-unresolvable': check(
-    'warning',
-    'the hosts of redirect URIs exist: anyone who registers a free name receives the codes',
-    'RFC 9700 4.1',
-    'ASVS 5.0 10.4.1',
-  ),
-  'redirect-uri-loopback': check(
-    'warning',
-    'confidential clients have no loopback redirect URIs in production',
-    'RFC 9700 2.6',
-  ),
-  'redirect-uri-localhost': check(
-    'info',
-    'native applications use 127.0.0.1 or [::1], not localhost',
-    'RFC 8252 8.3',
-  ),
-  'client-without-secret': check(
-    'error',
-    'confidential clients can authenticate',
-    'RFC 6749 3.2.1',
-    'ASVS 5.0 10.4.10',
-  ),
-  'secret-never-used': check('warning', 'secrets are used within 30 days', 'ASVS 5.0 13.3.4'),
-  'secret-old': check('warning', 'secrets are replaced once a year', 'ASVS 5.0 13.3.4'),
-  'secret-expired': check('warning', 'no secret has expired', 'ASVS 5.0 13.3.4'),
-  'secret-expires': check('warning', 'secrets are valid for another 14 days', 'ASVS 5.0 13.3.4'),
-  'secret-rotation-open': check(
-    'warning',
-    'the old secret is revoked within 30 days of a rotation',
-    'ASVS 5.0 13.3.4',
-  ),
-  'client-scope-unknown': check(
-    'warning',
-    'clients are registered for scopes that exist',
-    'RFC 9700 2.3',
-    'ASVS 5.0 10.4.11',
-  ),
-  'openid-without-keys': check('warning', 'clients with the scope openid get ID tokens'),
-  'id-token-alg-without-key': check(
-    'error',
-    'every token app has a key for the ID tokens of each client',
-    'OpenID Connect Core 10.1',
-  ),
-  'client-document-unusable': check(
-    'warning',
-    'the metadata documents of clients can be fetched, and describe them correctly',
-    'draft-ietf-oauth-client-id-metadata-document 5.1',
-  ),
-  'client-credentials-off': check(
-    'warning',
-    'clients of client_credentials get access tokens',
-    'RFC 6749 4.4',
-  ),
-  'client-without-pkce': check(
-    'warning',
-    'applications use PKCE',
-    'RFC 9700 2.1.1',
-    'ASVS 5.0 10.2.1',
-    'ASVS 5.0 10.4.6',
-  ),
-  'client-public': check(
-    'info',
-    'clients that can keep a secret are confidential; a public client relies on PKCE alone',
-    'RFC 9700 2.5',
-    'ASVS 5.0 10.4.5',
-  ),
-} satisfies DoctorChecks;
+export const DOCTOR_CLIENT_CHECKS = declareChecks({
+  'redirect-uri-unencrypted':
+    'error: redirect URIs are https, or http on a loopback address [RFC 9700 2.6; RFC 6749 3.1.2.1; ASVS 5.0 12.2.1]',
+  'redirect-uri-invalid':
+    'error: redirect URIs are complete addresses without wildcard, fragment or user name [RFC 9700 2.1; RFC 6749 3.1.2; ASVS 5.0 10.4.1]',
+  'redirect-uri-unresolvable':
+    'warning: the hosts of redirect URIs exist: anyone who registers a free name receives the codes [RFC 9700 4.1; ASVS 5.0 10.4.1]',
+  'redirect-uri-loopback':
+    'warning: confidential clients have no loopback redirect URIs in production [RFC 9700 2.6]',
+  'redirect-uri-localhost': 'info: native applications use 127.0.0.1 or [::1], not localhost [RFC 8252 8.3]',
+  'client-without-secret': 'error: confidential clients can authenticate [RFC 6749 3.2.1; ASVS 5.0 10.4.10]',
+  'secret-never-used': 'warning: secrets are used within 30 days [ASVS 5.0 13.3.4]',
+  'secret-old': 'warning: secrets are replaced once a year [ASVS 5.0 13.3.4]',
+  'secret-expired': 'warning: no secret has expired [ASVS 5.0 13.3.4]',
+  'secret-expires': 'warning: secrets are valid for another 14 days [ASVS 5.0 13.3.4]',
+  'secret-rotation-open': 'warning: the old secret is revoked within 30 days of a rotation [ASVS 5.0 13.3.4]',
+  'client-scope-unknown':
+    'warning: clients are registered for scopes that exist [RFC 9700 2.3; ASVS 5.0 10.4.11]',
+  'openid-without-keys': 'warning: clients with the scope openid get ID tokens',
+  'id-token-alg-without-key':
+    'error: every token app has a key for the ID tokens of each client [OpenID Connect Core 10.1]',
+  'client-document-unusable':
+    'warning: the metadata documents of clients can be fetched, and describe them correctly [draft-ietf-oauth-client-id-metadata-document 5.1]',
+  'client-credentials-off': 'warning: clients of client_credentials get access tokens [RFC 6749 4.4]',
+  'client-without-pkce': 'warning: applications use PKCE [RFC 9700 2.1.1; ASVS 5.0 10.2.1; ASVS 5.0 10.4.6]',
+  'client-public':
+    'info: clients that can keep a secret are confidential; a public client relies on PKCE alone [RFC 9700 2.5; ASVS 5.0 10.4.5]',
+});
 
 const finding = findingOf(DOCTOR_CLIENT_CHECKS);
 
@@ -139,110 +85,63 @@ export function hostsToResolve(clients: readonly Pick<EnabledClient, 'redirectUr
 function redirectUri(client: EnabledClient, uri: string, unresolvable: ReadonlySet<string>): Finding[] {
   const subject = clientLabel(client);
   const values = { clientId: client.clientId, uri, isOnly: client.redirectUris.length === 1 };
+  type UriCheck = 'unencrypted' | 'invalid' | 'unresolvable' | 'loopback';
+  const wrong = (check: UriCheck, problem: string) =>
+    finding(`redirect-uri-${check}`, subject, `${quoted(uri)}${problem}`, values);
   const url = URL.canParse(uri) ? new URL(uri) : null;
   const host = url?.hostname ?? '';
-  if (url?.protocol === 'http:' && !isLoopback(host))
-    return finding(
-      'redirect-uri-unencrypted',
-      subject,
-      `${quoted(uri)} is http: codes cross the network unencrypted`,
-      values,
-    );
+  const isHttp = url?.protocol === 'http:';
+  if (isHttp && !isLoopback(host))
+    return wrong('unencrypted', ' is http: codes cross the network unencrypted');
   const problem = registrationProblem(uri, client);
-  if (problem !== null)
-    return finding(
-      'redirect-uri-invalid',
-      subject,
-      `${quoted(uri)} ${redirectUriText(problem, uri)}`,
-      values,
-    );
-  if (unresolvable.has(host))
-    return finding(
-      'redirect-uri-unresolvable',
-      subject,
-      `${quoted(uri)}: the host ${host} does not exist in DNS`,
-      values,
-    );
-  if (url?.protocol !== 'http:') return [];
+  if (problem !== null) return wrong('invalid', ` ${redirectUriText(problem, uri)}`);
+  if (unresolvable.has(host)) return wrong('unresolvable', `: the host ${host} does not exist in DNS`);
+  if (!isHttp) return [];
   if (client.type === 'confidential')
-    return finding(
-      'redirect-uri-loopback',
-      subject,
-      `${quoted(uri)} points to the user’s own machine: it is for development`,
-      values,
-    );
+    return wrong('loopback', ' points to the user’s own machine: it is for development');
   if (host !== 'localhost') return [];
   return finding('redirect-uri-localhost', subject, `${quoted(uri)}: each machine resolves localhost itself`);
 }
 
 function secrets(client: EnabledClient, now: number): Finding[] {
   if (client.type === 'public' || hasKeys(client)) return [];
-  const subject = clientLabel(client);
   const { clientId } = client;
-  const live = [...client.secrets].sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
-  if (live.length === 0)
-    return finding('client-without-secret', subject, 'it has no live secret, and cannot get tokens', {
-      clientId,
-    });
-  const findings: Finding[] = [];
+  const live = client.secrets.toSorted((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
   const newest = live.at(-1);
-  for (const secret of live) {
-    const age = Math.floor((now - secret.createdAt.getTime()) / DAY_MS);
-    const values = { clientId, secretId: secret.id };
-    const left = secret.expiresAt === null ? Infinity : secret.expiresAt.getTime() - now;
-    const expiry = secret.expiresAt?.toISOString() ?? '';
-    // Reports only the first finding that applies to a secret.
-    if (client.stage === 'live' && left <= 0)
-      findings.push(
-        ...finding(
-          'secret-expired',
-          subject,
-          `secret ${secret.id} expired at ${expiry} (${usage(secret)})`,
-          values,
-        ),
-      );
-    else if (client.stage === 'live' && left <= EXPIRING_DAYS * DAY_MS)
-      findings.push(
-        ...finding(
-          'secret-expires',
-          subject,
-          `secret ${secret.id} expires at ${expiry} (${usage(secret)})`,
-          values,
-        ),
-      );
-    else if (secret !== newest && newest && now - newest.createdAt.getTime() > UNUSED_DAYS * DAY_MS)
-      findings.push(
-        ...finding(
-          'secret-rotation-open',
-          subject,
-          `secret ${secret.id} is live ${Math.floor((now - newest.createdAt.getTime()) / DAY_MS)} days after its successor was created (${usage(secret)})`,
-          values,
-        ),
-      );
-    else if (secret.lastUsedAt === null && age > UNUSED_DAYS)
-      findings.push(
-        ...finding(
-          'secret-never-used',
-          subject,
-          `secret ${secret.id} is ${age} days old, and was never used`,
-          values,
-        ),
-      );
-    else if (age > OLD_DAYS)
-      findings.push(
-        ...finding(
-          'secret-old',
-          subject,
-          `secret ${secret.id} is ${age} days old (${usage(secret)})`,
-          values,
-        ),
-      );
-  }
-  return findings;
+  const problem = 'it has no live secret, and cannot get tokens';
+  if (!newest) return finding('client-without-secret', clientLabel(client), problem, { clientId });
+  return live.flatMap((secret) => secretFinding(client, secret, newest, now));
 }
 
-function usage({ lastUsedAt }: Pick<ClientSecretRecord, 'lastUsedAt'>): string {
-  return lastUsedAt ? `last used ${lastUsedAt.toISOString().slice(0, 10)}` : 'never used';
+/** Returns only the first finding that applies to a secret. */
+function secretFinding(
+  client: EnabledClient,
+  secret: EnabledClient['secrets'][number],
+  newest: typeof secret,
+  now: number,
+): Finding[] {
+  const { id, createdAt, lastUsedAt, expiresAt } = secret;
+  const values = { clientId: client.clientId, secretId: id };
+  type SecretCheck = 'expired' | 'expires' | 'rotation-open' | 'never-used' | 'old';
+  const report = (check: SecretCheck, problem: string) =>
+    finding(`secret-${check}`, clientLabel(client), `secret ${id} ${problem}`, values);
+  const daysSince = (time: Date) => (now - time.getTime()) / DAY_MS;
+  const age = Math.floor(daysSince(createdAt));
+  const usage = lastUsedAt ? `last used ${lastUsedAt.toISOString().slice(0, 10)}` : 'never used';
+  if (client.stage === 'live' && expiresAt !== null) {
+    const expiry = `${expiresAt.toISOString()} (${usage})`;
+    if (daysSince(expiresAt) >= 0) return report('expired', `expired at ${expiry}`);
+    if (daysSince(expiresAt) >= -EXPIRING_DAYS) return report('expires', `expires at ${expiry}`);
+  }
+  const sinceSuccessor = daysSince(newest.createdAt);
+  if (secret !== newest && sinceSuccessor > UNUSED_DAYS)
+    return report(
+      'rotation-open',
+      `is live ${Math.floor(sinceSuccessor)} days after its successor was created (${usage})`,
+    );
+  if (lastUsedAt === null && age > UNUSED_DAYS)
+    return report('never-used', `is ${age} days old, and was never used`);
+  return age > OLD_DAYS ? report('old', `is ${age} days old (${usage})`) : [];
 }
 
 function scopes(client: EnabledClient, known: readonly string[] | null): Finding[] {

@@ -3,9 +3,8 @@ import { describeRemedy, type RemedyText } from '#error-guide/doctor/remedies.js
 import { withTimeout } from '#platform/clock.js';
 import {
   type Area,
-  check,
+  declareChecks,
   type DoctorCheck,
-  type DoctorChecks,
   type Finding,
   isFinding,
   noneChecked,
@@ -13,9 +12,9 @@ import {
   SEVERITIES,
 } from './finding.js';
 
-export const DOCTOR_GENERAL_CHECKS = {
-  'not-examined': check('error', 'every part of the installation can be examined'),
-} satisfies DoctorChecks;
+export const DOCTOR_GENERAL_CHECKS = declareChecks({
+  'not-examined': 'error: every part of the installation can be examined',
+});
 
 /** Time limit of an area, because a server may accept the connection and then hang. */
 const AREA_TIMEOUT_MS = 30_000;

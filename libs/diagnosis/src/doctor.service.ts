@@ -13,15 +13,13 @@ import { RunningServices } from '#operations/running-services/running-services.j
 import { isStopping } from '#platform/status/status-report.js';
 import { type Answers, askServices } from '#operations/running-services/status.js';
 import { addressArea } from './address.area.js';
-import { certificateArea } from './certificate.area.js';
+import { certificateArea } from './certificate.checks.js';
 import { clientArea } from './client.area.js';
 import { databaseArea } from './database.checks.js';
 import { diagnose, type Diagnosis } from './diagnose.js';
 import { type Area, AREAS, noneChecked } from './finding.js';
-import { eventArea } from './event.area.js';
-import { mailArea } from './mail.area.js';
-import { logoutArea } from './logout.area.js';
-import { natsArea } from './nats.area.js';
+import { deliveryAreas } from './delivery.checks.js';
+import { natsArea } from './nats.checks.js';
 import { processAreas, statusesOf } from './process.area.js';
 
 declare module '#platform/validation/problem.js' {
@@ -61,7 +59,7 @@ export class DoctorService {
     progress: (done: number, total: number) => void = () => undefined,
   ): Promise<Diagnosis & Pick<DoctorDto, 'failOn'> & { readonly warnings: readonly string[] }> {
     const { skip, failOn } = validated(DoctorDto, input);
-    const { clients, tokenKeys, inspection, trail, options } = this;
+    const { clients, streams, mails, tokenKeys, inspection, trail, options } = this;
     const { settings } = options;
     // Several areas share one request.
     let request: Promise<Answers> | undefined;
@@ -73,9 +71,7 @@ export class DoctorService {
     const areas = [
       addressArea(settings),
       ...processAreas({ options, inspection, tokenKeys }, ask),
-      logoutArea(trail, clients),
-      eventArea(this.streams, clients),
-      mailArea(this.mails, statuses),
+      ...deliveryAreas({ trail, clients, streams, mails }, statuses),
       databaseArea(inspection),
       natsArea(settings, trail),
       certificateArea(settings),

@@ -61,11 +61,14 @@ export function noneChecked(checks: DoctorChecks, reason: string): NotChecked[] 
   return Object.keys(checks).map((check) => ({ check, reason }));
 }
 
+type Subject = string | Pick<Finding, 'subject' | 'clientId'>;
+type VariantOf<Check extends string> = RemedyId & (Check | `${Check}.${string}`);
+
 /** Returns a function that creates a finding of these checks, in an array for callers to return or to spread. */
 export function findingOf<Check extends string>(_checks: Readonly<Record<Check, DoctorCheck>>) {
-  return <Id extends RemedyId & (Check | `${Check}.${string}`)>(
+  return <Id extends VariantOf<Check>>(
     id: Id,
-    about: string | Pick<Finding, 'subject' | 'clientId'>,
+    about: Subject,
     problem: string,
     ...values: RemedyValues<Id>
   ): [Finding] => {
@@ -76,10 +79,36 @@ export function findingOf<Check extends string>(_checks: Readonly<Record<Check, 
   };
 }
 
+/** Collects findings of these checks about one subject. */
+export class Findings<Check extends string> {
+  readonly list: Finding[] = [];
+  private readonly finding: ReturnType<typeof findingOf<Check>>;
+
+  constructor(
+    checks: Readonly<Record<Check, DoctorCheck>>,
+    private readonly subject: Subject,
+  ) {
+    this.finding = findingOf(checks);
+  }
+
+  add<Id extends VariantOf<Check>>(id: Id, problem: string, ...values: RemedyValues<Id>): void {
+    this.list.push(...this.finding(id, this.subject, problem, ...values));
+  }
+}
+
 export function isFinding(result: Finding | NotChecked): result is Finding {
   return 'problem' in result;
 }
 
-export function check(severity: Severity, holds: string, ...standards: string[]): DoctorCheck {
-  return { severity, holds, standards };
+/** Severity, healthy state, and in brackets the standards: `error: cookies are Secure [ASVS 5.0 3.3.1]`. */
+type CheckText = `${Severity}: ${string}`;
+
+export function declareChecks<Id extends string>(
+  texts: Readonly<Record<Id, CheckText>>,
+): Record<Id, DoctorCheck> {
+  const entries = Object.entries<CheckText>(texts).map(([id, text]) => {
+    const [, severity, holds = '', standards] = /^(\w+): (.+?)(?: \[(\w[^\]]*)\])?$/.exec(text) ?? [];
+    return [id, { severity, holds, standards: standards?.split('; ') ?? [] }];
+  });
+  return Object.fromEntries(entries) as Record<Id, DoctorCheck>;
 }

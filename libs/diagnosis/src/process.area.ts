@@ -4,18 +4,24 @@ import type { ServiceStatus } from '#platform/status/status-report.js';
 import type { AdministrationOptions } from '#operations/administration.options.js';
 import type { AnsweredStatus } from '#operations/running-services/status.js';
 import { processName } from '#operations/wording.js';
-import { DOCTOR_AUDIT_CHECKS, examineBuffers } from './audit.checks.js';
 import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';
-import { examineIdTokenKeys, DOCTOR_ID_TOKEN_KEY_CHECKS } from './id-token-key.checks.js';
-import { examineKeys, DOCTOR_KEY_CHECKS } from './key.checks.js';
+import {
+  DOCTOR_ID_TOKEN_KEY_CHECKS,
+  DOCTOR_KEY_CHECKS,
+  examineIdTokenKeys,
+  examineKeys,
+} from './key.checks.js';
 import {
   type ClockReading,
+  DOCTOR_AUDIT_CHECKS,
+  DOCTOR_PROCESS_CHECKS,
+  DOCTOR_RIGHTS_CHECKS,
+  examineBuffers,
   examineClocks,
   examineProcesses,
+  examineRights,
   type OwnSettings,
-  DOCTOR_PROCESS_CHECKS,
 } from './process.checks.js';
-import { DOCTOR_RIGHTS_CHECKS, examineRights } from './rights.checks.js';
 import { examineRedis, type ObservedRedis, DOCTOR_REDIS_CHECKS } from './redis.checks.js';
 
 const DEFAULT_SKEW_S = 5;

@@ -1,30 +1,33 @@
-import type { ServiceStatus } from '#platform/status/status-report.js';
+import type { RightsDifference, ServiceStatus } from '#platform/status/status-report.js';
 import { processName } from '#operations/wording.js';
-import { check, type DoctorChecks, type Finding, findingOf, type NotChecked } from './finding.js';
+import { declareChecks, type Finding, findingOf, Findings, noneChecked, type NotChecked } from './finding.js';
 
-export const DOCTOR_PROCESS_CHECKS = {
-  'process-missing': check('error', 'authorize, token and resource run, and answer over NATS'),
-  'process-not-ready': check('error', 'every process is ready for requests'),
-  'process-single': check('info', 'each app runs at least twice'),
-  'versions-differ': check('warning', 'all processes and this command line have the same version'),
-  'settings-differ': check(
-    'error',
-    'all processes and this command line have the same settings and the same SCOPES_FILE',
-    'RFC 8414 3.3',
-    'RFC 9700 4.4.2',
-  ),
-  'not-production': check('warning', 'NODE_ENV is production', 'ASVS 5.0 13.4.2'),
-  'clock-wrong': check('error', 'clocks differ by less than CLOCK_SKEW', 'RFC 9449 11.1', 'ASVS 5.0 16.2.2'),
-  'clock-drifts': check('warning', 'clocks differ by less than a second', 'ASVS 5.0 16.2.2'),
-  'access-token-long': check('warning', 'access tokens live for an hour at most', 'RFC 6750 5.3'),
-  'code-long': check('info', 'codes live for a minute at most', 'RFC 6749 4.1.2', 'ASVS 5.0 10.4.3'),
-  'retry-window-long': check(
-    'warning',
-    'a rotated refresh token can be repeated for a minute at most',
-    'RFC 9700 4.14.2',
-    'ASVS 5.0 10.4.5',
-  ),
-} satisfies DoctorChecks;
+export const DOCTOR_PROCESS_CHECKS = declareChecks({
+  'process-missing': 'error: authorize, token and resource run, and answer over NATS',
+  'process-not-ready': 'error: every process is ready for requests',
+  'process-single': 'info: each app runs at least twice',
+  'versions-differ': 'warning: all processes and this command line have the same version',
+  'settings-differ':
+    'error: all processes and this command line have the same settings and the same SCOPES_FILE [RFC 8414 3.3; RFC 9700 4.4.2]',
+  'not-production': 'warning: NODE_ENV is production [ASVS 5.0 13.4.2]',
+  'clock-wrong': 'error: clocks differ by less than CLOCK_SKEW [RFC 9449 11.1; ASVS 5.0 16.2.2]',
+  'clock-drifts': 'warning: clocks differ by less than a second [ASVS 5.0 16.2.2]',
+  'access-token-long': 'warning: access tokens live for an hour at most [RFC 6750 5.3]',
+  'code-long': 'info: codes live for a minute at most [RFC 6749 4.1.2; ASVS 5.0 10.4.3]',
+  'retry-window-long':
+    'warning: a rotated refresh token can be repeated for a minute at most [RFC 9700 4.14.2; ASVS 5.0 10.4.5]',
+});
+
+export const DOCTOR_AUDIT_CHECKS = declareChecks({
+  'audit-dropped': 'warning: no process has lost audit events [ASVS 5.0 16.3.3]',
+  'audit-waiting': 'warning: events reach the audit trail without delay [ASVS 5.0 16.3.3]',
+});
+
+export const DOCTOR_RIGHTS_CHECKS = declareChecks({
+  'rights-missing': 'error: each process has the rights in PostgreSQL and Redis that it needs',
+  'rights-excessive':
+    'warning: each process has only the rights in PostgreSQL and Redis that it needs, so that its stolen credential harms only this process [ASVS 5.0 13.2.2]',
+});
 
 const finding = findingOf(DOCTOR_PROCESS_CHECKS);
 
@@ -161,4 +164,44 @@ function listed(groups: ReadonlyMap<string, readonly string[]>): string {
   return [...groups]
     .map(([value, names]) => `${value === '' ? 'empty' : value} in ${names.join(', ')}`)
     .join('; ');
+}
+
+/** Number of waiting events above which a process is reported. Under load, one or two batches always wait. */
+const WAITING_LIMIT = 1_000;
+
+export function examineBuffers(statuses: readonly ServiceStatus[]): (Finding | NotChecked)[] {
+  const reporting = statuses.filter((status) => status.audit !== undefined);
+  if (reporting.length === 0) return noneChecked(DOCTOR_AUDIT_CHECKS, 'no process reports its audit buffer');
+  return reporting.flatMap((status) => {
+    const { waiting = 0, dropped = 0 } = status.audit ?? {};
+    const findings = new Findings(DOCTOR_AUDIT_CHECKS, processName(status));
+    if (dropped > 0)
+      findings.add(
+        'audit-dropped',
+        `it lost ${dropped} events since ${status.started_at}: its buffer was full`,
+      );
+    if (waiting > WAITING_LIMIT) findings.add('audit-waiting', `${waiting} events wait for NATS`);
+    return findings.list;
+  });
+}
+
+const SHOWN_RIGHTS = 8;
+
+/** @param difference undefined if the process does not report its rights */
+export function examineRights(
+  server: 'PostgreSQL' | 'Redis',
+  process: string,
+  difference: RightsDifference | undefined,
+): Finding[] {
+  if (!difference) return [];
+  const { user, missing, extra } = difference;
+  const findings = new Findings(DOCTOR_RIGHTS_CHECKS, `${user} of ${process} at ${server}`);
+  if (missing.length > 0) findings.add('rights-missing', `it lacks ${listedRights(missing)}`, { server });
+  if (extra.length > 0) findings.add('rights-excessive', `it also has ${listedRights(extra)}`, { server });
+  return findings.list;
+}
+
+function listedRights(rights: readonly string[]): string {
+  const more = rights.length - SHOWN_RIGHTS;
+  return rights.slice(0, SHOWN_RIGHTS).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

@@ -1,5 +1,4 @@
-import { examineStreams } from '#diagnosis/event.area.js';
-import { type ClientLogouts, examineLogouts } from '#diagnosis/logout.checks.js';
+import { type ClientLogouts, examineLogouts, examineStreams } from '#diagnosis/delivery.checks.js';
 
 const NAMES = new Map([['sc_a', 'Room Finder']]);
 const FAILING = {

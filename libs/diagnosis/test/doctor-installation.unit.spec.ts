@@ -13,7 +13,7 @@ import { examineHeaders, examineLoginPage } from '#diagnosis/header.checks.js';
 import { examineDatabase } from '#diagnosis/database.checks.js';
 import { diagnose } from '#diagnosis/diagnose.js';
 import { describeRemedy } from '#error-guide/doctor/remedies.js';
-import { type Area, check } from '#diagnosis/finding.js';
+import { type Area, declareChecks } from '#diagnosis/finding.js';
 
 const ADDRESSES = {
   AUTH_URL: 'https://auth.example.com',
@@ -269,11 +269,11 @@ describe('the postgresql area of doctor', () => {
 describe('a diagnosis', () => {
   const area = (name: Area['name'], examine: Area['examine']): Area => ({
     name,
-    checks: {
-      [`${name}-a`]: check('warning', 'a'),
-      [`${name}-b`]: check('error', 'b'),
-      [`${name}-c`]: check('info', 'c'),
-    },
+    checks: declareChecks({
+      [`${name}-a`]: 'warning: a',
+      [`${name}-b`]: 'error: b',
+      [`${name}-c`]: 'info: c',
+    }),
     examine,
   });
   const finding = (id: string) => ({

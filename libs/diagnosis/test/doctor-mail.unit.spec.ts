@@ -1,4 +1,4 @@
-import { examineMails } from '#diagnosis/mail.area.js';
+import { examineMails } from '#diagnosis/delivery.checks.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 
 const NONE = { count: 0, since: null, answer: null, expired: 0 };

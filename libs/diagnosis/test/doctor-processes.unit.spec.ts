@@ -1,12 +1,15 @@
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { examineBuffers } from '#diagnosis/audit.checks.js';
 import { type Certificate, examineCertificate } from '#diagnosis/certificate.checks.js';
-import { examineIdTokenKeys, signingAlgorithms } from '#diagnosis/id-token-key.checks.js';
-import { examineKeys } from '#diagnosis/key.checks.js';
+import { examineIdTokenKeys, examineKeys, signingAlgorithms } from '#diagnosis/key.checks.js';
 import { examineNats, type NatsFacts } from '#diagnosis/nats.checks.js';
-import { type ClockReading, examineClocks, examineProcesses } from '#diagnosis/process.checks.js';
+import {
+  type ClockReading,
+  examineBuffers,
+  examineClocks,
+  examineProcesses,
+  examineRights,
+} from '#diagnosis/process.checks.js';
 import { examineRedis } from '#diagnosis/redis.checks.js';
-import { examineRights } from '#diagnosis/rights.checks.js';
 
 const ids = (findings: readonly { readonly check: string }[]) => findings.map((finding) => finding.check);
 
