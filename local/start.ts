@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import 'reflect-metadata';
+import { failureText } from '#operations/failure-text.js';
 import { progressOn } from './servers/progress.js';
 import { Supervisor } from './supervisor/supervisor.js';
 import { StartError } from './supervisor/settings.js';
@@ -96,5 +97,5 @@ async function reasonToStop(supervisor: Supervisor, stopRequested: Promise<strin
 function text(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const isBug = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
-  return (isBug && error.stack) || error.message;
+  return (isBug && error.stack) || failureText(error);
 }

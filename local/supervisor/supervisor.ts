@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { databaseAddress } from '#platform/postgres/postgres-errors.js';
-import { migrate, missingColumns } from '#database/migrate.js';
+import { missingColumns } from '#database/migrate.js';
 import { DATABASE_PROCESSES } from '#database/roles.js';
 import { REDIS_PROCESSES } from '#platform/redis/redis-rights.js';
 import { loadConfiguration } from '#platform/configuration/load-configuration.js';
@@ -15,7 +15,7 @@ import { openMailbox } from './mailbox.js';
 import { type InternalUrls, summary, writeRunFile } from './summary.js';
 import { databaseUrls, type ProcessUrls, redisUrls, sameUrl } from './process-urls.js';
 import { missingSetup, seed } from './seed.js';
-import { createStreams } from '#database/operations/migration.service.js';
+import { createStreams, migrateDatabase } from '#database/operations/migration.service.js';
 import { failureText } from '#operations/failure-text.js';
 import { MigrateSettings } from '#database/operations/migrate.settings.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
@@ -121,7 +121,7 @@ export class Supervisor {
       );
     }
     this.step(`migrating ${place}`);
-    await migrate(databaseUrl, { schema: settings.schema });
+    await migrateDatabase(databaseUrl, settings.schema);
     const missing = await missingColumns(databaseUrl, { schema: settings.schema });
     if (missing.length > 0) {
       const remedy = env['DATABASE_URL']

@@ -1,8 +1,9 @@
 import { escapeIdentifier } from 'pg';
 import type { DataSource, QueryRunner } from 'typeorm';
 import { mapFlags } from '#clients/client-flags.js';
+import { MigrationRefusedError } from './migration-refused.error.js';
 import {
-  type Columns,
+  columnNames,
   DATABASE_PROCESSES,
   DATABASE_RIGHTS,
   type DatabaseProcess,
@@ -18,7 +19,7 @@ export const roleOf = (schema: string, process: DatabaseProcess): string => `${s
 /**
  * Grants the roles of the processes exactly the declared rights, and creates the roles if they do not exist. Changes
  * only what differs in the policies, because a change waits for all statements on the table.
- * @throws Error with the statements for an administrator if a role is missing and cannot be created
+ * @throws MigrationRefusedError if a role is missing and cannot be created
  */
 export async function grantRights(
   runner: QueryRunner,
@@ -65,12 +66,6 @@ export function tableColumns({ entityMetadatas }: DataSource): ReadonlyMap<strin
   ]);
 }
 
-/** @returns undefined for all columns, which a privilege on the table covers */
-function namesOf(columns: Columns, all: readonly string[]): readonly string[] | undefined {
-  if (columns === 'all') return undefined;
-  return 'except' in columns ? all.filter((name) => !columns.except.includes(name)) : columns;
-}
-
 /** Privileges of a process by table, as in a GRANT statement. */
 function grantsOf(
   { tables }: ProcessRights,
@@ -79,10 +74,10 @@ function grantsOf(
   return Object.entries(tables).map(([table, rights]) => {
     const all = columnsOf.get(table) ?? [];
     const privileges = (['select', 'insert', 'update'] as const).flatMap((right) => {
-      const columns = rights[right];
-      if (columns === undefined) return [];
-      const names = namesOf(columns, all);
-      return [right.toUpperCase() + (names ? ` (${names.map(escapeIdentifier).join(', ')})` : '')];
+      const names = columnNames(rights[right], all).map(escapeIdentifier).join(', ');
+      if (names === '') return [];
+      // A privilege on the table covers all columns.
+      return rights[right] === 'all' ? right.toUpperCase() : `${right.toUpperCase()} (${names})`;
     });
     return [table, rights.delete ? [...privileges, 'DELETE'] : privileges];
   });
@@ -100,10 +95,7 @@ async function createRoles({ manager }: QueryRunner, schema: string): Promise<vo
     'SELECT rolcreaterole OR rolsuper AS "mayCreate" FROM pg_roles WHERE rolname = current_user',
   );
   const statements = missing.map((name) => `CREATE ROLE ${escapeIdentifier(name)} NOLOGIN`);
-  if (!self?.mayCreate)
-    throw new Error(
-      `the role of DATABASE_URL may not create roles. An administrator of the server must first run: ${statements.join('; ')}`,
-    );
+  if (!self?.mayCreate) throw new MigrationRefusedError({ reason: 'roles_missing', statements });
   for (const statement of statements)
     // Another database's migration may create the role at the same time.
     await manager.query(

@@ -3,6 +3,7 @@ import { type DataSource, type EntityManager, MigrationExecutor, type QueryRunne
 import { DEFAULT_SCHEMA } from '#platform/configuration/variables.js';
 import { connect, databaseDataSource } from './data-source.js';
 import { grantRights } from './grant-rights.js';
+import { MigrationRefusedError } from './migration-refused.error.js';
 import { isUndefinedTable } from '#platform/postgres/postgres-errors.js';
 
 // Number of an advisory lock: arbitrary, but unique in this database.
@@ -21,8 +22,7 @@ export interface MigrateOptions {
  * rights. A concurrent run waits and then finds no pending migration. A failed migration is rolled back.
  * @param databaseUrl URL with a role that may create tables
  * @returns names of the migrations applied by this call, oldest first
- * @throws DependencyUnavailableError; Error if the schema contains tables of another application, or if it is the
- * default schema and another schema contains the tables of this service
+ * @throws DependencyUnavailableError; MigrationRefusedError
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   return withDatabase(databaseUrl, options, async (dataSource, schema) => {
@@ -108,7 +108,7 @@ async function createSchema({ manager }: QueryRunner, schema: string): Promise<v
   if (schemas.length === 0) await manager.query(`CREATE SCHEMA ${escapeIdentifier(schema)}`);
 }
 
-/** Prevents a second set of empty tables if the tables are in another schema and DATABASE_SCHEMA is not set. */
+/** Prevents a second set of empty tables in the default schema if the tables are in another schema. */
 async function assertNoSecondInstallation({ manager }: QueryRunner, dataSource: DataSource): Promise<void> {
   const candidates = await manager.query<{ schema: string; ours: boolean }[]>(
     `SELECT n.nspname AS schema, n.nspname = current_schema() AS ours FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -121,11 +121,7 @@ async function assertNoSecondInstallation({ manager }: QueryRunner, dataSource: 
       `SELECT 1 FROM ${escapeIdentifier(schema)}.migrations m WHERE to_jsonb(m) ->> 'name' = ANY($1) LIMIT 1`,
       [dataSource.migrations.map((migration) => migration.constructor.name)],
     );
-    if (applied.length > 0)
-      throw new Error(
-        `the tables of this service are in the schema ${schema} of this database: set DATABASE_SCHEMA=${schema} for every app ` +
-          'and command',
-      );
+    if (applied.length > 0) throw new MigrationRefusedError({ reason: 'installed_elsewhere', schema });
   }
 }
 
@@ -146,9 +142,10 @@ async function assertNoForeignTables({ manager }: QueryRunner, dataSource: DataS
     if (applied.some(({ ours }) => ours)) return;
     if (applied.length === 0) foreign.delete('migrations');
   }
-  if (foreign.size === 0) return;
-  throw new Error(
-    `the schema ${tables[0]?.schema} of this database has tables of another application (${[...foreign].join(', ')}): this ` +
-      'service needs a schema of its own. Set DATABASE_SCHEMA for every app and command to a new name: migrate creates the schema',
-  );
+  if (foreign.size > 0)
+    throw new MigrationRefusedError({
+      reason: 'foreign_tables',
+      schema: tables[0]?.schema ?? '',
+      tables: [...foreign],
+    });
 }

@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { RightsDifference } from '#platform/status/status-report.js';
-import { type Columns, DATABASE_RIGHTS, type DatabaseProcess } from './roles.js';
+import { columnNames, DATABASE_RIGHTS, type DatabaseProcess } from './roles.js';
 import { tableColumns } from './grant-rights.js';
 
 /** The column is null for a right on the whole table or function. */
@@ -61,17 +61,11 @@ function declaredRights(
   const ofTables = Object.entries(tables).flatMap(([object, rights]) => {
     const all = columnsOf.get(object) ?? [];
     const ofColumns = (['select', 'insert', 'update'] as const).flatMap((right) =>
-      namesOf(rights[right], all).map((column) => ({ privilege: right.toUpperCase(), object, column })),
+      columnNames(rights[right], all).map((column) => ({ privilege: right.toUpperCase(), object, column })),
     );
     return rights.delete ? [...ofColumns, { privilege: 'DELETE', object, column: null }] : ofColumns;
   });
   return [...ofTables, ...functions.map((object) => ({ privilege: 'EXECUTE', object, column: null }))];
-}
-
-function namesOf(columns: Columns | undefined, all: readonly string[]): readonly string[] {
-  if (columns === undefined) return [];
-  if (columns === 'all') return all;
-  return 'except' in columns ? all.filter((name) => !columns.except.includes(name)) : columns;
 }
 
 function without(rights: readonly Right[], others: readonly Right[]): Right[] {

@@ -25,55 +25,25 @@ export interface ProcessRights {
   readonly writableRows: 'all' | 'documents' | 'owned';
 }
 
+const list = (names: string): readonly string[] => names.trim().split(/,\s+/);
+
 /** Columns that a metadata document changes. A lock of a row also needs the right to update a column. */
-const DOCUMENT_COLUMNS = [
-  'version',
-  'name',
-  'name_skeleton',
-  'type',
-  'redirect_uris',
-  'require_par',
-  'dpop_bound',
-  'id_token_alg',
-  'jwks',
-  'jwks_uri',
-  'client_uri',
-  'policy_uri',
-  'contacts',
-  'post_logout_redirect_uris',
-  'backchannel_logout_uri',
-  'document_due_at',
-  'document_changed_at',
-  'document_problem',
-];
+const DOCUMENT_COLUMNS = list(`
+  version, name, name_skeleton, type, redirect_uris, require_par, dpop_bound, id_token_alg, jwks,
+  jwks_uri, client_uri, policy_uri, contacts, post_logout_redirect_uris, backchannel_logout_uri,
+  document_due_at, document_changed_at, document_problem`);
 
 /** Columns of a client that only operators and metadata documents set. */
 const OPERATOR_COLUMNS = [
   ...FLAG_NAMES,
-  'id_token_alg',
-  'dpop_bound',
-  'keeps_refresh_token',
-  'profile',
-  'private_schemes',
-  'grant_type',
-  'document_due_at',
-  'document_changed_at',
-  'document_problem',
+  ...list(`
+  id_token_alg, dpop_bound, keeps_refresh_token, profile, private_schemes, grant_type, document_due_at,
+  document_changed_at, document_problem`),
 ];
 
-const NEW_GRANT_COLUMNS = [
-  'id',
-  'user_id',
-  'client_id',
-  'scope',
-  'requested_scope',
-  'resources',
-  'expires_at',
-  'lifetime',
-  'auth_time',
-  'session',
-  'ends_at',
-];
+const NEW_GRANT_COLUMNS = list(`
+  id, user_id, client_id, scope, requested_scope, resources, expires_at, lifetime, auth_time, session,
+  ends_at`);
 
 const MIGRATIONS: TableRights = { select: 'all' };
 const RECORDED_KEYS: TableRights = {
@@ -93,11 +63,7 @@ const USER_UPSERT_FUNCTIONS = ['search_text', 'identity_was_deleted', 'deleted_i
 /** Rights that the operations of operators need, in the command line and in the console. */
 const ADMINISTRATION = {
   migrations: MIGRATIONS,
-  clients: {
-    select: 'all',
-    insert: 'all',
-    update: { except: ['client_id', 'type', 'created_at'] },
-  },
+  clients: { select: 'all', insert: 'all', update: { except: ['client_id', 'type', 'created_at'] } },
   client_secrets: { select: { except: ['hash'] }, insert: 'all', update: ['revoked_at'] },
   client_logos: { select: 'all', insert: 'all', update: 'all', delete: true },
   subject_sectors: { select: 'all', insert: 'all' },
@@ -269,11 +235,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       client_logos: { select: 'all', insert: 'all', update: 'all', delete: true },
       client_owners: { select: 'all', delete: true },
       client_testers: { select: 'all', delete: true },
-      client_invitations: {
-        select: { except: ['token_hash'] },
-        insert: 'all',
-        delete: true,
-      },
+      client_invitations: { select: { except: ['token_hash'] }, insert: 'all', delete: true },
       client_requests: {
         select: 'all',
         insert: 'all',
@@ -287,19 +249,17 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       event_streams: { select: { except: ['authorization_header'] } },
       events: { select: { except: ['user_id', 'details', 'txn'] } },
     },
-    functions: [
-      'search_text',
-      'current_developer',
-      'lock_developer',
-      'owned_clients',
-      'accept_client_invitation',
-      'client_team',
-      'tested_clients',
-      'count_client_grants',
-      'end_client_grants',
-      'enable_client_stream',
-      'redeliver_client_event',
-    ],
+    functions: list(`
+      search_text, current_developer, lock_developer, owned_clients, accept_client_invitation,
+      client_team, tested_clients, count_client_grants, end_client_grants, enable_client_stream,
+      redeliver_client_event`),
     writableRows: 'owned',
   },
 };
+
+/** Returns the names of columns of a table that has the columns `all`. */
+export function columnNames(columns: Columns | undefined, all: readonly string[]): readonly string[] {
+  if (columns === undefined) return [];
+  if (columns === 'all') return all;
+  return 'except' in columns ? all.filter((name) => !columns.except.includes(name)) : columns;
+}

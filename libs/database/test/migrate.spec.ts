@@ -3,11 +3,15 @@ import { jest } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { Client } from 'pg';
 import { connect, databaseDataSource, REQUEST_LIMITS } from '#database/data-source.js';
+import { migrateDatabase } from '#database/operations/migration.service.js';
+import { failureText } from '#operations/failure-text.js';
 import { migrate, missingColumns, pendingMigrations } from '#database/migrate.js';
 import { isSchemaName } from '#platform/configuration/variables.js';
 import { emptyDatabase } from '#test/support/test-database.js';
 import { testServices } from '#test/support/test-services.js';
 import { openDatabase, type OpenDatabase } from './support/open-database.js';
+
+const failureOf = (work: Promise<unknown>): Promise<string> => work.then(() => '', failureText);
 
 describe('migrate', () => {
   let database: OpenDatabase;
@@ -194,7 +198,7 @@ describe('schema', () => {
       ['grants, migrations', `CREATE TABLE grants (); CREATE TABLE migrations AS SELECT 1 AS id`],
     ])('is not migrated with existing tables or views (%s): %s', async (names, statement) => {
       await admin.query(statement);
-      await expect(migrate(url, { schema: 'public' })).rejects.toThrow(
+      expect(await failureOf(migrateDatabase(url, 'public'))).toContain(
         `the schema public of this database has tables of another application (${names}): this service needs a schema of its ` +
           'own. Set DATABASE_SCHEMA',
       );
@@ -219,7 +223,9 @@ describe('schema', () => {
 
     it('is rejected if the tables are in the schema of this service', async () => {
       await admin.query('CREATE SCHEMA oauth; CREATE TABLE oauth.clients (id int)');
-      await expect(migrate(url)).rejects.toThrow('the schema oauth of this database has tables');
+      await expect(migrate(url)).rejects.toMatchObject({
+        obstacle: { reason: 'foreign_tables', schema: 'oauth', tables: ['clients'] },
+      });
     });
 
     it('accepts migrations by a role without the right to create schemas, if the schema exists', async () => {
@@ -241,16 +247,16 @@ describe('schema', () => {
       // Simulates a pooler that ignores startup parameters.
       const overridden = `${url}?options=-c%20search_path%3Dpublic`;
       const open = connect(databaseDataSource(overridden, REQUEST_LIMITS), overridden, 5_000);
-      await expect(open).rejects.toThrow('the search_path is public, not DATABASE_SCHEMA');
-      await expect(migrate(overridden)).rejects.toThrow('not DATABASE_SCHEMA');
+      await expect(open).rejects.toThrow('the search_path is public, not the schema oauth');
+      await expect(migrate(overridden)).rejects.toThrow('not the schema oauth');
       expect(await tablesOf('public')).toEqual([]);
     });
 
     it('is not migrated if another schema contains the tables of this service', async () => {
       await migrate(url, { schema: 'public' });
-      const found =
-        'the tables of this service are in the schema public of this database: set DATABASE_SCHEMA=public';
-      await expect(migrate(url)).rejects.toThrow(found);
+      expect(await failureOf(migrateDatabase(url, 'oauth'))).toContain(
+        'the tables of this service are in the schema public of this database: set DATABASE_SCHEMA=public',
+      );
       expect(await tablesOf('oauth')).toEqual([]);
       expect(await migrate(url, { schema: 'public' })).toEqual([]);
       // Two installations with explicit schema names are intentional.

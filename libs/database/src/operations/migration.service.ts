@@ -13,6 +13,7 @@ import { withNats } from '#operations/operator-nats.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { migrate } from '../migrate.js';
+import { MigrationRefusedError } from '../migration-refused.error.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -33,6 +34,15 @@ export async function createStreams(settings: TrailSettings & RetentionSettings)
   }
 }
 
+/** Like `migrate`. @throws AdministrationError that says how to remove an obstacle */
+export async function migrateDatabase(databaseUrl: string, schema: string): Promise<string[]> {
+  return migrate(databaseUrl, { schema }).catch((cause: unknown) => {
+    if (!(cause instanceof MigrationRefusedError)) throw cause;
+    const refused = problem('migration_refused', [], cause.obstacle);
+    throw new AdministrationError('unavailable', [refused], { cause });
+  });
+}
+
 export interface AppliedMigrations {
   readonly applied: readonly string[];
   /** True if the streams of the audit trail are up to date; false without the URL of a NATS server. */
@@ -49,7 +59,7 @@ export class MigrationService {
   /** Concurrent calls are safe. */
   async migrate(actor: Actor): Promise<Change<AppliedMigrations>> {
     const { settings } = this.options;
-    const applied = await migrate(settings.DATABASE_URL, { schema: settings.DATABASE_SCHEMA });
+    const applied = await migrateDatabase(settings.DATABASE_URL, settings.DATABASE_SCHEMA);
     const streams = trailServer(settings).url !== '';
     if (streams) await createStreams(settings);
     return {

@@ -8,6 +8,17 @@ const TRAIL: Readonly<Record<Problems['audit_trail_unavailable']['reason'], stri
   without_jetstream: 'has no JetStream, which stores the audit trail: turn it on, and run migrate',
 };
 
+function migrationText(values: Problems['migration_refused']): string {
+  switch (values.reason) {
+    case 'installed_elsewhere':
+      return `the tables of this service are in the schema ${values.schema} of this database: set DATABASE_SCHEMA=${values.schema} for every app and command`;
+    case 'foreign_tables':
+      return `the schema ${values.schema} of this database has tables of another application (${values.tables.join(', ')}): this service needs a schema of its own. Set DATABASE_SCHEMA for every app and command to a new name: migrate creates the schema`;
+    default:
+      return `the role of DATABASE_URL may not create roles. An administrator of the server must first run: ${values.statements.join('; ')}`;
+  }
+}
+
 /** Problems of grants, keys, the audit trail, running services and doctor. */
 export const OPERATION_PROBLEMS = {
   grants_not_selected: ({ nameOf }) =>
@@ -29,6 +40,7 @@ export const OPERATION_PROBLEMS = {
     `${field} ${quoted(given)} is unknown: the types are ${types.join(', ')}`,
   time_invalid: ({ field, values: { form } }) => `${field} must be ${form}`,
   client_missing: ({ field }) => `${field} is missing`,
+  migration_refused: ({ values }) => migrationText(values),
   streams_not_created: ({ values: { variable, reason } }) =>
     `NATS (${variable}) did not create or update the streams of the audit trail: ${reason}; it needs JetStream, and the administrator of the trail: docs/audit.md`,
   reference_of_proxy: ({ values: { given } }) =>

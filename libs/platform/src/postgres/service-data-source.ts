@@ -187,7 +187,7 @@ export class ServiceDataSource extends DataSource {
     if (path === this.schema) return this;
     await this.destroy();
     throw new Error(
-      `the search_path is ${path}, not DATABASE_SCHEMA (${this.schema}): a connection pooler or the options in the URL override it. ` +
+      `the search_path is ${path}, not the schema ${this.schema}: a connection pooler or the options in the URL override it. ` +
         `ALTER ROLE … SET search_path = ${this.schema} works with every pooler`,
     );
   }
