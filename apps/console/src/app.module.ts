@@ -32,13 +32,13 @@ import { ConsoleConfiguration } from './console.configuration.js';
 import { ErrorFilter } from './error.filter.js';
 import { HealthModule } from './health/health.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
-import { LoginModule } from './login/login.module.js';
+import { OperatorLoginModule } from './login/operator-login.module.js';
 import { addRateLimits } from '#pages/rate-limit.js';
 import { RunningReports } from './concurrency-limit.interceptor.js';
 import { FormInterceptor } from '#pages/form.interceptor.js';
 import { OperatorAccounts } from './session/operator-accounts.js';
 import { recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
-import { SessionModule } from './session/session.module.js';
+import { OperatorSessionModule } from './session/operator-session.module.js';
 import { acceptUploads, parseForm, refuseNul } from '#pages/form.js';
 import { ConsoleNats } from './console-nats.js';
 import { PAGE_RULES } from '#pages/stylesheet.js';
@@ -118,8 +118,8 @@ class AppModule {
       imports: [
         CoreModule.forRoot(configuration, clock),
         PagesModule.forRoot(configuration.pages, ConsoleFrame),
-        SessionModule,
-        LoginModule,
+        OperatorSessionModule,
+        OperatorLoginModule,
         ApplicationsModule,
         JobsModule,
         HealthModule,

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { SessionModule } from '../session/session.module.js';
+import { OperatorSessionModule } from '../session/operator-session.module.js';
 import { ApplicationEventsController } from './application-events.controller.js';
 import { ApplicationPageService } from './application-page.service.js';
 import { ApplicationsController } from './applications.controller.js';
@@ -10,7 +10,7 @@ import { ClientKeysController } from './client-keys.controller.js';
 import { ApplicationLogoController } from './application-logo.controller.js';
 
 @Module({
-  imports: [SessionModule],
+  imports: [OperatorSessionModule],
   controllers: [
     // Must precede the route `applications/:id`.
     CreateApplicationController,

@@ -5,4 +5,4 @@ import { PrivilegedAccounts } from './privileged-accounts.js';
 const SHARED = [OperatorRoles, OperatorSessionsService, PrivilegedAccounts];
 
 @Module({ providers: SHARED, exports: SHARED })
-export class SessionModule {}
+export class OperatorSessionModule {}
