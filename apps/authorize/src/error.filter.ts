@@ -14,7 +14,7 @@ import { CookieDiagnosisService } from './session/cookie-diagnosis.service.js';
 import { errorKind } from './ui/errors/error-kind.js';
 import { errorPage } from './ui/errors/error.page.js';
 import { LanguageService } from './ui/i18n/language.service.js';
-import { PageResponder } from './ui/page.responder.js';
+import { UserPageResponder } from './ui/user-page.responder.js';
 
 /** Redirects an error to the application if the redirect is safe (RFC 6749 4.1.2.1), and otherwise shows a page. */
 @Catch()
@@ -23,7 +23,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   constructor(
     private readonly language: LanguageService,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
     private readonly responses: AuthorizationResponseService,
     private readonly cookies: CookieDiagnosisService,
   ) {}

@@ -39,7 +39,7 @@ import { FormInterceptor } from '#pages/form.interceptor.js';
 import { OperatorAccounts } from './session/operator-accounts.js';
 import { recognizeOperatorsWithoutRoute } from './session/operator-sessions.service.js';
 import { OperatorSessionModule } from './session/operator-session.module.js';
-import { acceptUploads, parseForm, refuseNul } from '#pages/form.js';
+import { acceptUploads, parsePageForm, refuseNul } from '#pages/form.js';
 import { ConsoleNats } from './console-nats.js';
 import { PAGE_RULES } from '#pages/stylesheet.js';
 import { AuditController } from './audit/audit.controller.js';
@@ -158,7 +158,7 @@ export function consoleApp(
     sharedSettings: configuration.sharedSettings,
     // Pages post forms. The API reads only JSON, which a script of another site can send only after a preflight.
     bodyParsers: {
-      'application/x-www-form-urlencoded': parseForm,
+      'application/x-www-form-urlencoded': parsePageForm,
       'application/json': parseApiBody,
       'application/merge-patch+json': parseApiBody,
     },

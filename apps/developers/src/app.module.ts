@@ -9,7 +9,7 @@ import { OperationsModule } from '#operations/operations.module.js';
 import { OperatorNats } from '#operations/operator-nats.js';
 import { AccountGuard, Accounts } from '#pages/account.guard.js';
 import { FormInterceptor } from '#pages/form.interceptor.js';
-import { acceptUploads, parseForm, refuseNul } from '#pages/form.js';
+import { acceptUploads, parsePageForm, refuseNul } from '#pages/form.js';
 import { PageInterceptor } from '#pages/page.responder.js';
 import { PagesModule } from '#pages/pages.module.js';
 import { addRateLimits } from '#pages/rate-limit.js';
@@ -142,7 +142,7 @@ export function developersApp(
     module: AppModule.forRoot(configuration, clock),
     configuration,
     sharedSettings: configuration.sharedSettings,
-    bodyParsers: { 'application/x-www-form-urlencoded': parseForm },
+    bodyParsers: { 'application/x-www-form-urlencoded': parsePageForm },
     // Unlike the login page of users, no page of the portal opens in a popup of an application.
     headers: { ...PAGE_HEADERS, 'Cross-Origin-Opener-Policy': 'same-origin' },
     configure: async (app) => {

@@ -44,7 +44,7 @@ export class Form extends URLSearchParams {
   }
 }
 
-export function parseForm(text: string): Form {
+export function parsePageForm(text: string): Form {
   return new Form(text);
 }
 

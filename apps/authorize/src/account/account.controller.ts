@@ -22,7 +22,7 @@ import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.j
 import { SessionService } from '../session/session.service.js';
 import { isLocale } from '#ui/i18n.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
-import { PageResponder } from '../ui/page.responder.js';
+import { UserPageResponder } from '../ui/user-page.responder.js';
 import { accountPage, BROWSER_LANGUAGE } from './account.page.js';
 
 const ROOT_OPERATION: OperationDescription = {
@@ -61,7 +61,7 @@ export class AccountController {
     private readonly sessions: SessionService,
     private readonly flashMessages: FlashMessageStore,
     private readonly language: LanguageService,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 

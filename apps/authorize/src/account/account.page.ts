@@ -5,7 +5,7 @@ import { flashBox, type FlashMessage, pictureOrigins, userAvatar } from '../ui/c
 import { csrfField } from '#ui/browser-cookie.js';
 import { html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/language.service.js';
-import type { Page } from '../ui/page.responder.js';
+import type { UserPage } from '../ui/user-page.responder.js';
 
 const NAMES: Readonly<Record<Locale, string>> = {
   en: 'English',
@@ -28,7 +28,7 @@ export interface AccountView {
   readonly avatarOrigins: readonly string[];
 }
 
-export function accountPage({ translator, user, cookie, flash, avatarOrigins }: AccountView): Page {
+export function accountPage({ translator, user, cookie, flash, avatarOrigins }: AccountView): UserPage {
   const option = (locale: Locale) => html`
     <option value="${locale}" lang="${locale}" ${user.locale === locale && html`selected`}>
       ${NAMES[locale]}

@@ -26,7 +26,7 @@ import { AuthorizeConfiguration } from '../configuration/authorize.configuration
 import { requestedScopes } from '../consent/interaction.js';
 import type { SentForm } from '../session/sent-form.js';
 import { isCurrent } from '../session/session.service.js';
-import type { Session } from '../session/session.store.js';
+import type { UserSession } from '../session/user-session.store.js';
 import { KnownClientError } from './known-client.error.js';
 import { PushedRequestService } from './pushed-request.service.js';
 import type { ValidatedRequest } from '../validated-request.js';
@@ -54,7 +54,7 @@ export class AuthorizationRequestService {
    */
   async validate(
     query: string,
-    session: Session | null,
+    session: UserSession | null,
     form: SentForm | null = null,
   ): Promise<ValidatedRequest> {
     const parameters = parseQuery(query);
@@ -87,7 +87,7 @@ export class AuthorizationRequestService {
   }
 
   /** Returns null without a valid request. The authorization endpoint reports the error of an invalid request. */
-  async validateOrNull(query: string, session: Session | null): Promise<ValidatedRequest | null> {
+  async validateOrNull(query: string, session: UserSession | null): Promise<ValidatedRequest | null> {
     try {
       return await this.validate(query, session);
     } catch (error) {
@@ -97,7 +97,7 @@ export class AuthorizationRequestService {
   }
 
   /** OpenID Connect Core 3.1.2.1 (max_age). After an external login, only the provider's `auth_time` counts. */
-  private isLoginTooOld({ authTime, external }: Session, maxAge: number | null): boolean {
+  private isLoginTooOld({ authTime, external }: UserSession, maxAge: number | null): boolean {
     if (maxAge === null) return false;
     const authenticated = external ? (external.authTime ?? -Infinity) : authTime;
     return this.clock() - authenticated > maxAge * 1_000;

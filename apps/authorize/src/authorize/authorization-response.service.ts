@@ -15,7 +15,7 @@ import {
 } from '../consent/consent.service.js';
 import type { SentForm } from '../session/sent-form.js';
 import { type LanguageContext, LanguageService } from '../ui/i18n/language.service.js';
-import { PageResponder } from '../ui/page.responder.js';
+import { UserPageResponder } from '../ui/user-page.responder.js';
 import { formPostPage } from './form-post.page.js';
 import type { ValidatedRequest } from '../validated-request.js';
 import { PushedRequestService } from './pushed-request.service.js';
@@ -37,7 +37,7 @@ export class AuthorizationResponseService {
     private readonly pushed: PushedRequestService,
     private readonly consent: ConsentService,
     private readonly language: LanguageService,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
   ) {}
 
   /** @throws ConsentEndedError if the consent has ended; OAuthError if a pushed request was answered or has expired */

@@ -11,7 +11,7 @@ import { clearedByForm, grantedEarlier, readDecision, requiredInteraction } from
 import type { SentForm } from '../session/sent-form.js';
 import type { FormFields } from '../session/csrf.guard.js';
 import { SessionService, type Visitor } from '../session/session.service.js';
-import type { Session } from '../session/session.store.js';
+import type { UserSession } from '../session/user-session.store.js';
 import { clearedScopes, withClearedScopes, withQuery } from '../urls.js';
 import {
   type AuthorizationResponse,
@@ -32,7 +32,7 @@ export interface Visit {
 interface LoggedIn {
   readonly user: User;
   readonly cookie: string;
-  readonly session: Session;
+  readonly session: UserSession;
 }
 
 export type NextStep =

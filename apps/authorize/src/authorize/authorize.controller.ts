@@ -10,7 +10,7 @@ import { FORM_FIELD, newFormNonce, SentForm } from '../session/sent-form.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { SessionService } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
-import { PageResponder } from '../ui/page.responder.js';
+import { UserPageResponder } from '../ui/user-page.responder.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
 import { AuthorizationResponseService } from './authorization-response.service.js';
 import { AuthorizationService, type NextStep, type Visit } from './authorization.service.js';
@@ -29,7 +29,7 @@ export class AuthorizeController {
     private readonly responses: AuthorizationResponseService,
     private readonly sessions: SessionService,
     private readonly language: LanguageService,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
     private readonly configuration: AuthorizeConfiguration,
   ) {
     this.avatarOrigins = configuration.avatarOrigins;

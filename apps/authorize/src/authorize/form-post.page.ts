@@ -1,7 +1,7 @@
 import { html, unchanged } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/language.service.js';
 import { destination } from '../ui/components.js';
-import type { Page } from '../ui/page.responder.js';
+import type { UserPage } from '../ui/user-page.responder.js';
 
 export interface PostedResponse {
   /** An http or https URL. */
@@ -14,7 +14,7 @@ export interface PostedResponse {
 export function formPostPage(
   translator: Translator,
   { redirectUri, clientName: client, parameters }: PostedResponse,
-): Page {
+): UserPage {
   const title = translator.text('continuation.title', { client });
   return {
     translator,

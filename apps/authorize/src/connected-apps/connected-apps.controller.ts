@@ -22,7 +22,7 @@ import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.j
 import { type CurrentAccount, SessionService } from '../session/session.service.js';
 import type { FlashMessage } from '../ui/components.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
-import { PageResponder } from '../ui/page.responder.js';
+import { UserPageResponder } from '../ui/user-page.responder.js';
 import { appsPage, connectedAppsPage } from './connected-apps.page.js';
 import { incompletePage, revokeAllPage, revokePage } from './revoke.page.js';
 import {
@@ -47,7 +47,7 @@ export class ConnectedAppsController {
     private readonly revocations: RevocationService,
     private readonly flashMessages: FlashMessageStore,
     private readonly language: LanguageService,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 

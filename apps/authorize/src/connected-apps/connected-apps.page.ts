@@ -5,7 +5,7 @@ import { appsUrl, revokeUrl } from '../urls.js';
 import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';
 import { html, type Html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/language.service.js';
-import type { Page } from '../ui/page.responder.js';
+import type { UserPage } from '../ui/user-page.responder.js';
 
 /** Keeps a page under 30 KB in every language. */
 const APPS_PER_PAGE = 15;
@@ -32,7 +32,7 @@ export interface ConnectedAppsView {
   readonly product: string;
 }
 
-export function connectedAppsPage(view: ConnectedAppsView): Page {
+export function connectedAppsPage(view: ConnectedAppsView): UserPage {
   const { translator, list, flash } = view;
   return {
     translator,

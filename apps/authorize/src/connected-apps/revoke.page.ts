@@ -5,9 +5,9 @@ import { clientAvatar } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/language.service.js';
-import type { Page } from '../ui/page.responder.js';
+import type { UserPage } from '../ui/user-page.responder.js';
 
-export function revokePage(translator: Translator, app: ConnectedApp, cookie: string): Page {
+export function revokePage(translator: Translator, app: ConnectedApp, cookie: string): UserPage {
   const { clientId, name } = app;
   return {
     translator,
@@ -30,7 +30,11 @@ export function revokePage(translator: Translator, app: ConnectedApp, cookie: st
   };
 }
 
-export function revokeAllPage(translator: Translator, apps: readonly ConnectedApp[], cookie: string): Page {
+export function revokeAllPage(
+  translator: Translator,
+  apps: readonly ConnectedApp[],
+  cookie: string,
+): UserPage {
   const count = apps.length;
   const title = translator.text('revoke_all.title', { count });
   return {
@@ -65,7 +69,7 @@ export interface IncompleteRevocation {
 }
 
 /** Page for a recorded revocation that is not yet applied everywhere. The form retries the revocation. */
-export function incompletePage({ translator, cookie, clientId, reference }: IncompleteRevocation): Page {
+export function incompletePage({ translator, cookie, clientId, reference }: IncompleteRevocation): UserPage {
   const all = clientId === null;
   return {
     translator,

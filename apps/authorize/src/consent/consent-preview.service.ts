@@ -9,7 +9,7 @@ import { AuthorizeConfiguration } from '../configuration/authorize.configuration
 import { OperatorResponder } from '../operator.responder.js';
 import { isLocale } from '#ui/i18n.js';
 import { Translator } from '../ui/i18n/language.service.js';
-import { documentOf } from '../ui/page.responder.js';
+import { documentOf } from '../ui/user-page.responder.js';
 import { UiOptions } from '../ui/ui-options.js';
 import { consentPage } from './consent.page.js';
 import { requestedScopes } from './interaction.js';

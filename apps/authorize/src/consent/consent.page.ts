@@ -16,7 +16,7 @@ import { html, type Html } from '#ui/html.js';
 import type { MessageId } from '../ui/i18n/messages.js';
 import { link } from '#ui/i18n.js';
 import { type Translator } from '../ui/i18n/language.service.js';
-import type { Page } from '../ui/page.responder.js';
+import type { UserPage } from '../ui/user-page.responder.js';
 import { checkboxOf, isUndecided, REQUIRED_SCOPES_FIELD, requiredScopes } from './interaction.js';
 import { FORM_FIELD } from '../session/sent-form.js';
 import type { RequestedScope, ValidatedRequest } from '../validated-request.js';
@@ -45,7 +45,7 @@ export interface ConsentForm {
 }
 
 /** Cancel comes before Allow, so that Enter in a checkbox presses Cancel. */
-export function consentPage(form: ConsentForm): Page {
+export function consentPage(form: ConsentForm): UserPage {
   const { translator, request, user, cookie, query, avatarOrigins, nothingChosen = false } = form;
   const { client, redirectUri, scopes } = request;
   // Lists the undecided scopes, or all scopes if none is undecided or prompt=consent was requested.

@@ -14,7 +14,7 @@ import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.j
 import { type CurrentAccount, SessionService } from '../session/session.service.js';
 import type { FlashMessage } from '../ui/components.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
-import { type Page, PageResponder } from '../ui/page.responder.js';
+import { type UserPage, UserPageResponder } from '../ui/user-page.responder.js';
 import { deviceQuery, loginReturningTo, rawQuery, withQuery } from '../urls.js';
 import { DEVICE_CODE_OPERATION, DEVICE_DECISION_OPERATION, DEVICE_OPERATION } from './device.openapi.js';
 import { codePage, type CodeProblem, deviceNotice } from './device.page.js';
@@ -31,7 +31,7 @@ export class DeviceController {
     private readonly sessions: SessionService,
     private readonly flashMessages: FlashMessageStore,
     private readonly language: LanguageService,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 
@@ -150,7 +150,7 @@ export class DeviceController {
     { headers }: FastifyRequest,
     { account: { user, cookie }, device }: { account: CurrentAccount; device: PendingDevice },
     again: Pick<ConsentForm, 'nothingChosen' | 'cleared'> = {},
-  ): Page {
+  ): UserPage {
     const { client, scopes, resources, userCode } = device;
     const { PRODUCT_NAME: product, apis, avatarOrigins } = this.configuration;
     const query = deviceQuery(userCode);

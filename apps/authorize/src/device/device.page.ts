@@ -4,7 +4,7 @@ import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import type { MessageId } from '../ui/i18n/messages.js';
 import type { Translator } from '../ui/i18n/language.service.js';
-import type { Page } from '../ui/page.responder.js';
+import type { UserPage } from '../ui/user-page.responder.js';
 import type { PendingDevice } from './device.service.js';
 
 export interface CodeProblem {
@@ -21,7 +21,7 @@ export interface CodeForm {
   readonly problem?: CodeProblem;
 }
 
-export function codePage(form: CodeForm): Page {
+export function codePage(form: CodeForm): UserPage {
   const { translator, cookie, userCode, problem } = form;
   return {
     translator,

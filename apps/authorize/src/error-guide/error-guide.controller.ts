@@ -5,7 +5,7 @@ import { ApiOperation } from '#openapi/operation.js';
 import { rawQuery } from '../urls.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { errorPages, page } from '../ui/page.openapi.js';
-import { PageResponder } from '../ui/page.responder.js';
+import { UserPageResponder } from '../ui/user-page.responder.js';
 import { errorGuidePage } from './error-guide.page.js';
 
 /** Page to which `error_uri` points (RFC 6749 4.1.2.1 and 5.2). */
@@ -13,7 +13,7 @@ import { errorGuidePage } from './error-guide.page.js';
 export class ErrorGuideController {
   constructor(
     private readonly language: LanguageService,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
   ) {}
 
   @Get()

@@ -1,14 +1,14 @@
 import { ERROR_GUIDE, type GuideSection } from '#error-guide/error-guide.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/language.service.js';
-import type { Page } from '../ui/page.responder.js';
+import type { UserPage } from '../ui/user-page.responder.js';
 
 type Entry = GuideSection['entries'][number];
 
 const SECTIONS = ERROR_GUIDE.map(sectionOf);
 
 /** The entries are in English, like `error_description`. */
-export function errorGuidePage(translator: Translator): Page {
+export function errorGuidePage(translator: Translator): UserPage {
   const title = translator.text('guide.title');
   return {
     translator,

@@ -7,8 +7,8 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { requiredInteraction } from '../consent/interaction.js';
-import { LoginCookie, SessionCookie, SessionService } from '../session/session.service.js';
-import { PageResponder } from '../ui/page.responder.js';
+import { LoginCookie, SessionService, UserSessionCookie } from '../session/session.service.js';
+import { UserPageResponder } from '../ui/user-page.responder.js';
 import { ExternalLoginService, type FinishedLogin } from './external-login.service.js';
 import { LOGIN_OPERATION } from '../login/login.controller.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
@@ -20,7 +20,7 @@ export class ExternalLoginController {
     private readonly loginCookie: LoginCookie,
     private readonly requests: AuthorizationRequestService,
     private readonly sessions: SessionService,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
   ) {}
 
   @Get()
@@ -42,9 +42,9 @@ export class ExternalLoginController {
 @Injectable()
 export class LoginResponder {
   constructor(
-    private readonly sessionCookie: SessionCookie,
+    private readonly sessionCookie: UserSessionCookie,
     private readonly language: LanguageService,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
   ) {}
 
   finish({ raw, headers }: FastifyRequest, reply: FastifyReply, { location, login }: FinishedLogin): void {

@@ -9,7 +9,7 @@ import { afterLogin, resumableQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import type { ValidatedRequest } from '../validated-request.js';
 import { LoginCookie, type LoginRedirect, SessionService } from '../session/session.service.js';
-import type { ExternalSession, Session } from '../session/session.store.js';
+import type { ExternalSession, UserSession } from '../session/user-session.store.js';
 import { duringLogin, ExternalLoginError, invalidResponse } from './external-login.error.js';
 import { LoginProvider, type LoginStart } from './login-provider.js';
 import { type ConsumedTransaction, LoginTransactionStore } from './login-transaction.store.js';
@@ -187,7 +187,7 @@ export class ExternalLogout extends LogoutContinuation {
     super();
   }
 
-  providerUrl(cookie: string, session: Session): Promise<string | null> {
+  providerUrl(cookie: string, session: UserSession): Promise<string | null> {
     return this.provider.logoutUrl(cookie, session);
   }
 

@@ -1,5 +1,5 @@
 import type { JWTVerifyGetKey } from 'jose';
-import type { Session } from '../session/session.store.js';
+import type { UserSession } from '../session/user-session.store.js';
 
 /** Parameters of a login, in the terms of OpenID Connect Core 3.1.2.1. */
 export interface LoginStart {
@@ -38,7 +38,7 @@ export abstract class LoginProvider {
    * Never throws, because the session here has already ended.
    * @returns null if the provider has no log-out URL or is unavailable, or if the session did not start there
    */
-  abstract logoutUrl(cookie: string, session: Session): Promise<string | null>;
+  abstract logoutUrl(cookie: string, session: UserSession): Promise<string | null>;
 
   /** @throws InvalidLogoutTokenError without a secure `jwks_uri`; other errors if the metadata cannot be fetched */
   abstract logoutTokenRules(): Promise<LogoutTokenRules>;

@@ -5,7 +5,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { html } from '#ui/html.js';
 import { RedirectableError } from '#oauth/redirectable.error.js';
 import { ApiOperation } from '#openapi/operation.js';
-import { type Page, PageResponder } from '../ui/page.responder.js';
+import { type UserPage, UserPageResponder } from '../ui/user-page.responder.js';
 import { afterLogin, rawQuery } from '../urls.js';
 import { AuthorizationRequestService } from '../authorize/authorization-request.service.js';
 import { ExternalLoginError, invalidResponse } from '../external-login/external-login.error.js';
@@ -21,7 +21,7 @@ import { JWT_LOGIN_OPERATION, LOGIN_KEYS_OPERATION } from './jwt-login.openapi.j
 const RESUBMITTED_FIELD = 'repeated';
 
 /** Resubmits a form from another site, so that the browser adds the SameSite=Lax cookies of this site. */
-function jwtLoginPage(translator: Translator, assertion: string): Page {
+function jwtLoginPage(translator: Translator, assertion: string): UserPage {
   return {
     translator,
     title: translator.text('login.title'),
@@ -51,7 +51,7 @@ export class JwtLoginController {
     private readonly requests: AuthorizationRequestService,
     private readonly sessions: SessionService,
     private readonly language: LanguageService,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
   ) {}
 
   @Get(ENDPOINTS.loginKeys)

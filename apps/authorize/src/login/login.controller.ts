@@ -12,9 +12,9 @@ import { requiredInteraction } from '../consent/interaction.js';
 import type { ValidatedRequest } from '../validated-request.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
 import { FlashMessageStore } from '../session/flash-message.store.js';
-import { SessionCookie, SessionService } from '../session/session.service.js';
+import { SessionService, UserSessionCookie } from '../session/session.service.js';
 import { LanguageService, type Translator } from '../ui/i18n/language.service.js';
-import { PageResponder } from '../ui/page.responder.js';
+import { UserPageResponder } from '../ui/user-page.responder.js';
 import { loginPage } from './login.page.js';
 import { LoginService } from './login.service.js';
 import { DeviceCookie } from './throttle/device-cookie.js';
@@ -52,11 +52,11 @@ export class LoginController {
     private readonly login: LoginService,
     private readonly requests: AuthorizationRequestService,
     private readonly sessions: SessionService,
-    private readonly cookies: SessionCookie,
+    private readonly cookies: UserSessionCookie,
     private readonly devices: DeviceCookie,
     private readonly flashMessages: FlashMessageStore,
     private readonly language: LanguageService,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
   ) {}
 
   @Get()

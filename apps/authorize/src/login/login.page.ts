@@ -6,7 +6,7 @@ import { flashBox, type FlashMessage } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/language.service.js';
-import type { Page } from '../ui/page.responder.js';
+import type { UserPage } from '../ui/user-page.responder.js';
 import { LOGIN_LIMITS, type LoginProblem } from './login.service.js';
 
 export interface LoginForm {
@@ -21,7 +21,7 @@ export interface LoginForm {
   readonly flash?: FlashMessage | null;
 }
 
-export function loginPage(form: LoginForm): Page {
+export function loginPage(form: LoginForm): UserPage {
   const { translator, cookie, query, request, username = '', problem, flash = null } = form;
   const wrong = problem !== undefined && html`aria-invalid="true" aria-describedby="problem"`;
   const confirming = request?.user && isNamed(request.user, username) ? request.user : null;

@@ -9,9 +9,9 @@ import { descriptionOf } from '#error-guide/describe.js';
 import { addErrorToLog, addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { ProtectForm } from '../session/csrf.guard.js';
-import { SessionCookie, SessionService } from '../session/session.service.js';
+import { SessionService, UserSessionCookie } from '../session/session.service.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
-import { PageResponder } from '../ui/page.responder.js';
+import { UserPageResponder } from '../ui/user-page.responder.js';
 import { rawQuery } from '../urls.js';
 import {
   confirmationQuery,
@@ -30,10 +30,10 @@ export class EndSessionController {
     private readonly requests: EndSessionRequestService,
     private readonly logouts: LogoutService,
     private readonly sessions: SessionService,
-    private readonly cookies: SessionCookie,
+    private readonly cookies: UserSessionCookie,
     private readonly keys: SigningKeys,
     private readonly language: LanguageService,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 

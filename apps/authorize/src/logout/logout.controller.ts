@@ -6,8 +6,8 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
-import { LoginCookie, SessionCookie } from '../session/session.service.js';
-import { PageResponder } from '../ui/page.responder.js';
+import { LoginCookie, UserSessionCookie } from '../session/session.service.js';
+import { UserPageResponder } from '../ui/user-page.responder.js';
 import { postedQuery, rawQuery, withQuery } from '../urls.js';
 import { type LoggedOut, LogoutContinuation, LogoutService } from './logout.service.js';
 import { LOGOUT_EVERYWHERE_OPERATION, LOGOUT_OPERATION } from './logout.openapi.js';
@@ -17,9 +17,9 @@ export class LogoutController {
   constructor(
     private readonly logouts: LogoutService,
     private readonly continuation: LogoutContinuation,
-    private readonly cookies: SessionCookie,
+    private readonly cookies: UserSessionCookie,
     private readonly loginCookie: LoginCookie,
-    private readonly pages: PageResponder,
+    private readonly pages: UserPageResponder,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 

@@ -8,7 +8,7 @@ import { html } from '#ui/html.js';
 import { errorKind } from '../ui/errors/error-kind.js';
 import { developerDetails } from '../ui/errors/error.page.js';
 import type { Translator } from '../ui/i18n/language.service.js';
-import type { Page } from '../ui/page.responder.js';
+import type { UserPage } from '../ui/user-page.responder.js';
 import { withQuery } from '../urls.js';
 
 export interface LogoutConfirmation {
@@ -34,7 +34,7 @@ export function confirmLogoutPage({
   query,
   refused,
   sent,
-}: LogoutConfirmation): Page {
+}: LogoutConfirmation): UserPage {
   const title = translator.text('logout.title', { product });
   const kind = refused && errorKind(refused);
   return {
@@ -69,7 +69,7 @@ export function confirmLogoutPage({
 }
 
 /** Page after a log-out. The next login starts with a click, because a provider may log the user in without a page. */
-export function loggedOutPage(translator: Translator, message: FlashMessage): Page {
+export function loggedOutPage(translator: Translator, message: FlashMessage): UserPage {
   return {
     translator,
     title: translator.text('account.log_out'),

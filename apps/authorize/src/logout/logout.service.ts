@@ -7,10 +7,10 @@ import { addLogContext } from '#platform/logging/request-log.js';
 import {
   type EndedSession,
   type LoginRedirect,
-  SessionCookie,
+  UserSessionCookie,
   SessionService,
 } from '../session/session.service.js';
-import type { Session } from '../session/session.store.js';
+import type { UserSession } from '../session/user-session.store.js';
 import { FLASH_QUERY, FlashMessageStore } from '../session/flash-message.store.js';
 import type { FlashMessage } from '../ui/components.js';
 import { LogoutReturnStore } from './logout-return.store.js';
@@ -20,7 +20,7 @@ export abstract class LogoutContinuation {
   abstract readonly landing: string;
 
   /** URL at the provider, which returns to ENDPOINTS.logout. Never throws, because the session here has ended. */
-  abstract providerUrl(cookie: string, session: Session): Promise<string | null>;
+  abstract providerUrl(cookie: string, session: UserSession): Promise<string | null>;
 
   /** Continues an authorization request with a new login, for example as another user. */
   abstract logInAgain(
@@ -40,7 +40,7 @@ export class LogoutService {
   constructor(
     private readonly users: UserStore,
     private readonly sessions: SessionService,
-    private readonly cookies: SessionCookie,
+    private readonly cookies: UserSessionCookie,
     private readonly logouts: LogoutStore,
     private readonly continuation: LogoutContinuation,
     private readonly flashMessages: FlashMessageStore,

@@ -17,7 +17,7 @@ import { isSubject } from '../configuration/profile-claims.js';
 import { providerFetch } from '#platform/http/provider-fetch.js';
 import { fetchedKeys, isAsymmetric, verifyWithAnyKey } from '#platform/http/provider-keys.js';
 import { decrypt } from '#platform/encryption.js';
-import { idTokenKey, type Session } from '../session/session.store.js';
+import { idTokenKey, type UserSession } from '../session/user-session.store.js';
 import { externalLoginError, InvalidResponseError } from './login-failure.js';
 
 export interface Authenticated {
@@ -162,7 +162,7 @@ export class OpenIdProvider implements LoginProvider {
   }
 
   /** Our log-out URL must be registered at the provider as a post_logout_redirect_uri (RP-Initiated Logout 1.0). */
-  async logoutUrl(cookie: string, { external }: Session): Promise<string | null> {
+  async logoutUrl(cookie: string, { external }: UserSession): Promise<string | null> {
     if (!external) return null;
     try {
       const config = await this.freshMetadata();

@@ -13,7 +13,7 @@ import type { PageReasons, Reason } from '#oauth/reasons.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
-import { SessionCookie } from './session.service.js';
+import { UserSessionCookie } from './session.service.js';
 
 /** Purpose of a form. A CSRF token is valid for only one purpose. */
 export type FormPurpose =
@@ -51,7 +51,7 @@ export function ProtectForm(purpose: FormPurpose, isExempt: Exemption = () => fa
 class CsrfGuard implements CanActivate {
   constructor(
     private readonly reflector: Reflector,
-    private readonly cookies: SessionCookie,
+    private readonly cookies: UserSessionCookie,
     private readonly configuration: AuthorizeConfiguration,
   ) {}
 

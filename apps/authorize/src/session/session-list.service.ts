@@ -9,12 +9,12 @@ import { CLOCK, type Clock } from '#platform/clock.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { OperatorResponder } from '../operator.responder.js';
 import { isCurrent } from './session.service.js';
-import { SessionStore } from './session.store.js';
+import { UserSessionStore } from './user-session.store.js';
 
 @Injectable()
 export class SessionListService {
   constructor(
-    private readonly sessions: SessionStore,
+    private readonly sessions: UserSessionStore,
     private readonly users: UserStore,
     private readonly configuration: AuthorizeConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,

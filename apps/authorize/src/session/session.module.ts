@@ -1,20 +1,20 @@
 import { Module } from '@nestjs/common';
 import { CookieDiagnosisService } from './cookie-diagnosis.service.js';
 import { FlashMessageStore } from './flash-message.store.js';
-import { LoginCookie, SessionCookie, SessionService } from './session.service.js';
+import { LoginCookie, SessionService, UserSessionCookie } from './session.service.js';
 import { SessionListService } from './session-list.service.js';
-import { SessionStore } from './session.store.js';
+import { UserSessionStore } from './user-session.store.js';
 
 @Module({
   providers: [
     CookieDiagnosisService,
     FlashMessageStore,
     LoginCookie,
-    SessionCookie,
+    UserSessionCookie,
     SessionListService,
     SessionService,
-    SessionStore,
+    UserSessionStore,
   ],
-  exports: [CookieDiagnosisService, FlashMessageStore, LoginCookie, SessionCookie, SessionService],
+  exports: [CookieDiagnosisService, FlashMessageStore, LoginCookie, UserSessionCookie, SessionService],
 })
 export class SessionModule {}

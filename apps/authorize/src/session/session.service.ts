@@ -9,18 +9,23 @@ import { encrypt } from '#platform/encryption.js';
 import { CLOCK, type Clock } from '#platform/clock.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import type { SentForm } from './sent-form.js';
-import { type ExternalSession, idTokenKey, type Session, SessionStore } from './session.store.js';
+import {
+  type ExternalSession,
+  idTokenKey,
+  type UserSession,
+  UserSessionStore,
+} from './user-session.store.js';
 
 export interface Visitor {
   readonly cookie: string | null;
-  readonly session: Session | null;
+  readonly session: UserSession | null;
 }
 
 /** Logged-in user, the cookie to which the user's forms are bound, and the id by which grants record the session. */
 export interface CurrentAccount {
   readonly cookie: string;
   readonly user: User;
-  readonly session: Session;
+  readonly session: UserSession;
   readonly sessionId: string;
 }
 
@@ -41,7 +46,7 @@ const MAX_ID_TOKEN = 4_096;
 
 /** Before a login, the cookie only keys CSRF tokens and messages. A login replaces the cookie. */
 @Injectable()
-export class SessionCookie extends RandomCookie {
+export class UserSessionCookie extends RandomCookie {
   constructor(configuration: AuthorizeConfiguration) {
     super('session', configuration.AUTH_URL);
   }
@@ -50,8 +55,8 @@ export class SessionCookie extends RandomCookie {
 @Injectable()
 export class SessionService {
   constructor(
-    private readonly cookies: SessionCookie,
-    private readonly sessions: SessionStore,
+    private readonly cookies: UserSessionCookie,
+    private readonly sessions: UserSessionStore,
     private readonly users: UserStore,
     private readonly logouts: LogoutStore,
     private readonly configuration: AuthorizeConfiguration,
@@ -94,7 +99,7 @@ export class SessionService {
   ): Promise<string> {
     const cookie = this.cookies.generate();
     const continued = await this.endPrevious(this.cookies.read(cookieHeader), user, external);
-    const session: Session = {
+    const session: UserSession = {
       userId: user.id,
       generation: user.sessionGeneration,
       authTime: this.clock(),
@@ -137,7 +142,7 @@ export class SessionService {
    * Returns true for a fresh login that was made for this request (prompt=login, OpenID Connect Core 3.1.2.1), and that
    * no other form has consumed.
    */
-  isLoginFor(session: Session | null, query: string, form: Pick<SentForm, 'id'> | null = null): boolean {
+  isLoginFor(session: UserSession | null, query: string, form: Pick<SentForm, 'id'> | null = null): boolean {
     return (
       session !== null &&
       (session.loginFor === digestOf(query) || (form !== null && session.answered === form.id)) &&
@@ -146,7 +151,7 @@ export class SessionService {
   }
 
   /** After an external login without `auth_time`, our start time counts only if this request forced the login. */
-  loginOf(cookie: string, session: Session, { query, isForced, form }: LoginRequest): Login {
+  loginOf(cookie: string, session: UserSession, { query, isForced, form }: LoginRequest): Login {
     const known = session.external ? session.external.authTime : session.authTime;
     const authTime = known ?? (isForced && this.isLoginFor(session, query, form) ? session.authTime : null);
     return {
@@ -214,21 +219,21 @@ export class SessionService {
     return user ? user.sessionGeneration !== session.generation : false;
   }
 
-  private async findEnded(cookieHeader: string | undefined): Promise<Session | null> {
+  private async findEnded(cookieHeader: string | undefined): Promise<UserSession | null> {
     const cookie = this.cookies.read(cookieHeader);
     return cookie === null ? null : this.sessions.findEnded(cookie);
   }
 }
 
 /** Returns the id of a session in grants and ID tokens. The cookie cannot be computed from this id. */
-function sessionIdOf(cookie: string, { id }: Pick<Session, 'id'>): string {
+function sessionIdOf(cookie: string, { id }: Pick<UserSession, 'id'>): string {
   if (id !== undefined) return id;
   return hash('sha256', `session of ID tokens\n${cookie}`, 'base64url');
 }
 
 /** Returns false if the user is disabled, or if all sessions of the user were ended after this session started. */
 export function isCurrent(
-  session: Session,
+  session: UserSession,
   user: Pick<User, 'id' | 'sessionGeneration' | 'disabled'>,
 ): boolean {
   return session.userId === user.id && session.generation === user.sessionGeneration && !user.disabled;

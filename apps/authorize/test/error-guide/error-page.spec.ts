@@ -12,7 +12,7 @@ import { AuthorizeConfiguration } from '../../src/configuration/authorize.config
 import { ErrorFilter } from '../../src/error.filter.js';
 import { type MessageId, MESSAGES } from '../../src/ui/i18n/messages.js';
 import { LanguageService } from '../../src/ui/i18n/language.service.js';
-import type { PageResponder } from '../../src/ui/page.responder.js';
+import type { UserPageResponder } from '../../src/ui/user-page.responder.js';
 import {
   authorize,
   authorizeAddress,
@@ -216,7 +216,7 @@ describe('error page', () => {
       page: () => {
         throw new TypeError('no page');
       },
-    } as unknown as PageResponder;
+    } as unknown as UserPageResponder;
     const nobody = {} as AuthorizationResponseService;
     const silent = { diagnose: async () => null } as unknown as CookieDiagnosisService;
     const language = new LanguageService(

@@ -10,7 +10,7 @@ import { clientAvatar, clientLinks } from '../components.js';
 import { contentSecurityPolicy, html, type Html, PAGE_HEADERS } from '#ui/html.js';
 import type { MessageId } from '../i18n/messages.js';
 import { Translator } from '../i18n/language.service.js';
-import { documentOf, type Page } from '../page.responder.js';
+import { documentOf, type UserPage } from '../user-page.responder.js';
 import { ERROR_KINDS, type ErrorKind } from './error-kind.js';
 
 export interface Hint {
@@ -32,7 +32,7 @@ export interface ErrorReport {
   readonly hints?: readonly Hint[];
 }
 
-export function errorPage(report: ErrorReport): Page {
+export function errorPage(report: ErrorReport): UserPage {
   const { translator, error, kind, values, reference, client, query, next, hints = [] } = report;
   const { advice } = ERROR_KINDS[kind];
   const party = ERROR_KINDS[kind].party ?? 'nobody';
@@ -168,7 +168,7 @@ const MALFORMED: Readonly<Record<MalformedRequestStatus, string>> = {
 /** Response to a request that Node cannot parse. The user's language is unknown, so the page is in English. */
 export function malformedRequestPage(status: MalformedRequestStatus, brand: Brand): MalformedRequestResponse {
   const translator = new Translator(LOCALES[0]);
-  const page: Page = {
+  const page: UserPage = {
     translator,
     title: 'Error: Bad request',
     content: html`

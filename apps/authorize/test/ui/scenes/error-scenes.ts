@@ -2,7 +2,7 @@ import type { Client } from '#clients/client.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { type Advice, ERROR_KINDS, type ErrorKind } from '../../../src/ui/errors/error-kind.js';
 import { errorPage } from '../../../src/ui/errors/error.page.js';
-import type { Page } from '../../../src/ui/page.responder.js';
+import type { UserPage } from '../../../src/ui/user-page.responder.js';
 import { Translator } from '../../../src/ui/i18n/language.service.js';
 import type { Scene } from './scene.js';
 import { show } from './show.js';
@@ -57,7 +57,7 @@ export const ERROR_SCENES: readonly Scene[] = (Object.keys(ERROR_KINDS) as Error
   open: (page, { app }, locale) => show(page, app, pageOf(kind, new Translator(locale))),
 }));
 
-function pageOf(kind: ErrorKind, translator: Translator): Page {
+function pageOf(kind: ErrorKind, translator: Translator): UserPage {
   const { advice } = ERROR_KINDS[kind];
   const opened = (ADDRESSES as Record<string, string>)[kind];
   const values = { name: 'Ada Lovelace', right: RIGHT, opened: opened ?? RIGHT };

@@ -1,10 +1,10 @@
 import { contentSecurityPolicy } from '#ui/html.js';
 import type { Page } from 'playwright-core';
-import { documentOf, type Page as Content } from '../../../src/ui/page.responder.js';
+import { documentOf, type UserPage } from '../../../src/ui/user-page.responder.js';
 import type { AuthorizeApp } from '../../support/start-authorize-app.js';
 
 /** Shows a page that the test rendered. Scripts that were injected into the tab stay. */
-export async function show(page: Page, { url, brand }: AuthorizeApp, content: Content): Promise<void> {
+export async function show(page: Page, { url, brand }: AuthorizeApp, content: UserPage): Promise<void> {
   const address = `${url}/auth/shown`;
   const body = documentOf(content, brand);
   if (page.url() === address) return page.setContent(body);

@@ -11,7 +11,7 @@ import { REDIS } from '#platform/redis/redis.connection.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import type { EncryptionKey } from '#platform/encryption.js';
 
-export interface Session {
+export interface UserSession {
   readonly userId: number;
   /** `User.sessionGeneration` at the login. */
   readonly generation: number;
@@ -86,7 +86,7 @@ const MAX_LISTED = 100;
 
 /** Keyed by a hash of the cookie, so that a reader of Redis or its backup cannot take over a session. */
 @Injectable()
-export class SessionStore {
+export class UserSessionStore {
   private readonly run: RunScript<typeof SCRIPTS>;
 
   constructor(
@@ -97,13 +97,13 @@ export class SessionStore {
   }
 
   /** Reads a session and extends its lifetime in one round trip. */
-  async use(cookie: string): Promise<Session | null> {
+  async use(cookie: string): Promise<UserSession | null> {
     const { SESSION_IDLE_LIFETIME: ttl } = this.configuration;
     const text = await withRedisErrors(this.redis.getex(keyOf(cookie), 'EX', ttl));
-    return text === null ? null : (JSON.parse(text) as Session);
+    return text === null ? null : (JSON.parse(text) as UserSession);
   }
 
-  async create(cookie: string, session: Session): Promise<void> {
+  async create(cookie: string, session: UserSession): Promise<void> {
     const { SESSION_IDLE_LIFETIME: ttl, SESSION_LIFETIME: lifetime } = this.configuration;
     const { userId, authTime } = session;
     const entry = {
@@ -120,21 +120,23 @@ export class SessionStore {
   }
 
   /** Lists sessions of a user, newest first, including invalid sessions. `idleMs` is the time since the last use. */
-  async list(userId: number): Promise<{ readonly session: Session; readonly idleMs: number }[]> {
+  async list(userId: number): Promise<{ readonly session: UserSession; readonly idleMs: number }[]> {
     const { SESSION_IDLE_LIFETIME: ttl } = this.configuration;
     const digests = await withRedisErrors(this.redis.zrevrange(userKeyOf(userId), 0, -1));
     const listed = await Promise.all(
       digests.map(async (digest) => {
         const key = sessionKeyOf(digest);
         const [text, ttlMs] = await withRedisErrors(Promise.all([this.redis.get(key), this.redis.pttl(key)]));
-        return text === null ? [] : [{ session: JSON.parse(text) as Session, idleMs: ttl * 1000 - ttlMs }];
+        return text === null
+          ? []
+          : [{ session: JSON.parse(text) as UserSession, idleMs: ttl * 1000 - ttlMs }];
       }),
     );
     return listed.flat();
   }
 
   /** Replaces a session atomically. @returns false if the session is no longer `before` */
-  async replace(cookie: string, before: Session, after: Session): Promise<boolean> {
+  async replace(cookie: string, before: UserSession, after: UserSession): Promise<boolean> {
     const texts = { before: JSON.stringify(before), after: JSON.stringify(after) };
     return (await this.run('sessionReplace', [keyOf(cookie)], texts)) === 1;
   }
@@ -171,25 +173,25 @@ export class SessionStore {
    * Returns and deletes a session that a login replaces. Concurrent logins get the same session, because the browser
    * keeps only one of the new cookies.
    */
-  async take(cookie: string): Promise<Session | null> {
+  async take(cookie: string): Promise<UserSession | null> {
     return this.move(cookie, replacedKeyOf(cookie));
   }
 
   /** Ends a session. A repetition returns the same session for a minute, because the response may have been lost. */
-  async delete(cookie: string): Promise<Session | null> {
+  async delete(cookie: string): Promise<UserSession | null> {
     return this.move(cookie, endedSessionKeyOf(cookie));
   }
 
   /** Returns a session that ended in the last minute. */
-  async findEnded(cookie: string): Promise<Session | null> {
+  async findEnded(cookie: string): Promise<UserSession | null> {
     const text = await withRedisErrors(this.redis.get(endedSessionKeyOf(cookie)));
-    return text === null ? null : (JSON.parse(text) as Session);
+    return text === null ? null : (JSON.parse(text) as UserSession);
   }
 
-  private async move(cookie: string, to: string): Promise<Session | null> {
+  private async move(cookie: string, to: string): Promise<UserSession | null> {
     const text = (await this.run('sessionTake', [keyOf(cookie), to], { ttl: MOVED_LIFETIME })) as
       string | null;
-    return text === null ? null : (JSON.parse(text) as Session);
+    return text === null ? null : (JSON.parse(text) as UserSession);
   }
 }
 

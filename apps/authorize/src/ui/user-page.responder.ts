@@ -14,7 +14,7 @@ import { UiOptions } from './ui-options.js';
  */
 const MAX_LOCATION = 2_000;
 
-export interface Page extends PageSources {
+export interface UserPage extends PageSources {
   readonly translator: Translator;
   readonly title: string;
   readonly content: Html;
@@ -30,13 +30,13 @@ export interface Redirect {
 }
 
 @Injectable()
-export class PageResponder {
+export class UserPageResponder {
   constructor(
     private readonly options: UiOptions,
     private readonly language: LanguageService,
   ) {}
 
-  page(reply: FastifyReply, status: number, page: Page): void {
+  page(reply: FastifyReply, status: number, page: UserPage): void {
     const { brand } = this.options;
     void reply
       .status(status)
@@ -67,7 +67,7 @@ export class PageResponder {
 const scriptElement = html`<script src="${SCRIPT_PATH}" defer></script>`;
 
 export function documentOf(
-  { translator, title, content, script = false, continuesAt }: Page,
+  { translator, title, content, script = false, continuesAt }: UserPage,
   brand: Brand,
 ): string {
   const { productName, header, iconLink, style } = brand;
