@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { DescribedClient } from './documents/metadata-document.js';
 import { ClientEntity } from './client.entity.js';
 import { skeletonOf } from './name-skeleton.js';
-import { lockClient } from './client.statements.js';
+import { lockExisting } from './client.statements.js';
 
 export interface DocumentHost {
   /** Ids of deleted clients are never reused. */
@@ -57,7 +57,7 @@ export class ClientDocumentStore {
     needsConsent: (before: DescribedClient, after: DescribedClient) => boolean,
   ): Promise<DescribedClient | null> {
     return this.dataSource.transaction(async (manager) => {
-      const before = await lockClient(manager, clientId);
+      const before = await lockExisting(manager, clientId);
       if (!before) return null;
       const fields = Object.keys(described) as (keyof DescribedClient)[];
       const isSame = fields.every(

@@ -26,11 +26,11 @@ export class ClientLogoStore {
     return new Map(logos.map(({ digest, mediaType, image }) => [digest, { mediaType, image }]));
   }
 
-  /** Sets or replaces a logo. @returns the digest; null if the client is unknown or deleted */
-  async set(clientId: string, logo: ClientLogo): Promise<string | null> {
+  /** Sets or replaces a logo. @returns the digest */
+  async set(clientId: string, logo: ClientLogo): Promise<string> {
     return this.dataSource.transaction(async (manager) => {
-      const client = await lockClient(manager, clientId);
-      return client && (await writeClientLogo(manager, clientId, logo));
+      await lockClient(manager, clientId);
+      return writeClientLogo(manager, clientId, logo);
     });
   }
 

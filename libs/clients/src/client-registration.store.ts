@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
-import { ensureSector, lockClient, writeClientLogo } from './client.statements.js';
+import {
+  ensureSector,
+  lockClient,
+  lockExisting,
+  unknownClient,
+  writeClientLogo,
+} from './client.statements.js';
 import { skeletonOf } from './name-skeleton.js';
 import { BATCH, revokeOwned } from '#grants/records/grant-record.statements.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
@@ -40,11 +46,7 @@ export interface Deletion {
 export class ClientRegistrationStore {
   constructor(private readonly dataSource: DataSource) {}
 
-  /**
-   * Serializes concurrent changes; writes nothing if `change` throws.
-   * @returns null if the client is unknown or deleted
-   * @throws OutdatedVersionError
-   */
+  /** Serializes concurrent changes; writes nothing if `change` throws. */
   async update(
     clientId: string,
     change: (
@@ -53,10 +55,9 @@ export class ClientRegistrationStore {
     ) => ChangedRegistration,
     condition?: ClientCondition,
     within: EntityManager = this.dataSource.manager,
-  ): Promise<RegistrationUpdate | null> {
+  ): Promise<RegistrationUpdate> {
     return within.transaction(async (manager) => {
       const current = await lockClient(manager, clientId, condition);
-      if (!current) return null;
       const hasSecrets = await manager.existsBy(ClientSecretEntity, { clientId, revokedAt: IsNull() });
       const existing = { type: current.type, hasSecrets, hasDocument: current.documentDueAt !== null };
       const registration = registrationOf(current);
@@ -86,17 +87,11 @@ export class ClientRegistrationStore {
   /**
    * Disables or enables a client; secrets and grants stay. Waits for a grant that is being recorded. New grants are
    * rejected while the client is disabled.
-   * @returns false if nothing changed; null if the client is unknown or deleted
-   * @throws OutdatedVersionError
+   * @returns false if nothing changed
    */
-  async setDisabled(
-    clientId: string,
-    disabled: boolean,
-    condition?: ClientCondition,
-  ): Promise<boolean | null> {
+  async setDisabled(clientId: string, disabled: boolean, condition?: ClientCondition): Promise<boolean> {
     return this.dataSource.transaction(async (manager) => {
       const client = await lockClient(manager, clientId, condition);
-      if (!client) return null;
       if ((client.disabledAt !== null) === disabled) return false;
       await manager.update(ClientEntity, { clientId }, { disabledAt: disabled ? () => 'now()' : null });
       return true;
@@ -107,13 +102,11 @@ export class ClientRegistrationStore {
    * Revokes secrets and grants, and deletes the logo. Disables a client with `client_credentials`, because its tokens
    * have no recorded grant that could be revoked. Idempotent for operators: a second call completes an interrupted
    * call.
-   * @returns null if the client never existed, or the user does not own it
-   * @throws OutdatedVersionError
    */
-  async delete(clientId: string, condition?: ClientCondition): Promise<Deletion | null> {
+  async delete(clientId: string, condition?: ClientCondition): Promise<Deletion> {
     const first = await this.dataSource.transaction(async (manager) => {
-      const client = await lockClient(manager, clientId, condition);
-      if (!client && condition?.owner !== undefined) return null;
+      const client = await lockExisting(manager, clientId, condition);
+      if (!client && condition?.owner !== undefined) throw unknownClient(clientId);
       if (client?.grantType === 'client_credentials')
         await manager.update(ClientEntity, { clientId, disabledAt: IsNull() }, { disabledAt: () => 'now()' });
       // Before the deletion, which ends the ownership.
@@ -124,10 +117,9 @@ export class ClientRegistrationStore {
       );
       const { affected } = await manager.softDelete(ClientEntity, { clientId });
       if (affected !== 1 && !(await manager.exists(ClientEntity, { where: { clientId }, withDeleted: true })))
-        return null;
+        throw unknownClient(clientId);
       return affected === 1;
     });
-    if (first === null) return null;
     let revokedGrants = 0;
     if (condition?.owner === undefined)
       await revokeOwned(this.dataSource, { clientId }, (revoked) => (revokedGrants += revoked));

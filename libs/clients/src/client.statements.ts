@@ -3,10 +3,32 @@ import type { EntityManager } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, SubjectSectorEntity } from './client.entity.js';
 import type { ClientCondition, ClientLogo } from './client.js';
 import { ClientOwnerEntity } from './owners/client-owner.entity.js';
-import { checkVersion } from '#platform/postgres/postgres-errors.js';
+import { type AdministrationError, checkVersion, refused } from '#operations/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
 
-/** Serializes changes to a client. @returns null if the client is unknown or deleted @throws OutdatedVersionError */
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    client_unknown: { readonly id: string };
+  }
+}
+
+export function unknownClient(clientId: string): AdministrationError {
+  return refused('unknown', problem('client_unknown', [], { id: clientId }));
+}
+
+/** Serializes changes to a client. @throws AdministrationError `client_unknown`, `version_outdated` */
 export async function lockClient(
+  manager: EntityManager,
+  clientId: string,
+  condition?: ClientCondition,
+): Promise<ClientEntity> {
+  const client = await lockExisting(manager, clientId, condition);
+  if (!client) throw unknownClient(clientId);
+  return client;
+}
+
+/** Like `lockClient`. @returns null if the client is unknown or deleted, or the user does not own it */
+export async function lockExisting(
   manager: EntityManager,
   clientId: string,
   { version, owner, operator, check }: ClientCondition = {},
@@ -21,7 +43,7 @@ export async function lockClient(
     return null;
   if (operator !== undefined) await recordOperator(manager, operator);
   check?.(client);
-  checkVersion(client, version);
+  checkVersion(client, version, 'application');
   return client;
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ClientRegistrationStore } from '#clients/client-registration.store.js';
-import { ClientSecretStore, type SecretOutcome } from '#clients/client-secret.store.js';
+import { ClientSecretStore } from '#clients/client-secret.store.js';
 import { generateClientSecret, matchClientSecret } from '#oauth/oauth-client.js';
 import { ClientStore } from '#clients/client.store.js';
 import { GrantRecordStore } from '#grants/records/grant-record.store.js';
@@ -128,8 +128,8 @@ describe('ClientRegistrationStore', () => {
     };
     await expect(registrations.update(clientId, refuse)).rejects.toThrow('invalid change');
     expect(await clients.find(clientId)).toEqual(before);
-    expect(await registrations.update('sc_unknown', refuse)).toBeNull();
-    expect(await registrations.delete('sc_unknown')).toBeNull();
+    await expect(registrations.update('sc_unknown', refuse)).rejects.toThrow('client_unknown');
+    await expect(registrations.delete('sc_unknown')).rejects.toThrow('client_unknown');
   });
 
   it('deletes a client with its secrets and grants, and never reuses its identifier', async () => {
@@ -144,8 +144,9 @@ describe('ClientRegistrationStore', () => {
     expect((await grants.revokedOf({ clientId })).toSorted()).toEqual([one.id, two.id].toSorted());
     expect(await grants.revokedOf({ clientId: other })).toEqual([]);
     const secrets = new ClientSecretStore(database.dataSource);
-    expect(await secrets.add(clientId, generateClientSecret().hash)).toEqual({ outcome: 'unknown_client' });
-    expect(await registrations.update(clientId, (current) => current)).toBeNull();
+    const added = secrets.add(clientId, generateClientSecret().hash);
+    await expect(added).rejects.toThrow('client_unknown');
+    await expect(registrations.update(clientId, (current) => current)).rejects.toThrow('client_unknown');
     const again = clients.create({
       name: 'B',
       type: 'public',
@@ -172,8 +173,13 @@ describe('ClientRegistrationStore', () => {
 
 const redirectUris = ['https://app.example/callback'];
 const newHash = () => generateClientSecret().hash;
-const outcomes = (results: readonly SecretOutcome[]) => results.map(({ outcome }) => outcome).toSorted();
-const idsOf = (result: SecretOutcome) => ('live' in result ? result.live.map(({ id }) => id) : []);
+const outcomesOf = async (changes: readonly Promise<unknown>[]) => {
+  const results = await Promise.allSettled(changes);
+  return results
+    .map((one) => (one.status === 'rejected' ? (one.reason as Error).message : 'done'))
+    .toSorted();
+};
+const idsOf = (secrets: readonly { readonly id: string }[]) => secrets.map(({ id }) => id);
 
 describe('ClientSecretStore', () => {
   let database: OpenDatabase;
@@ -199,17 +205,20 @@ describe('ClientSecretStore', () => {
     ).clientId;
   const usedOn = async (clientId: string) => {
     const listed = await secrets.list(clientId);
-    return 'live' in listed ? listed.live.map(({ lastUsedAt }) => lastUsedAt?.toISOString()) : [];
+    return listed.map(({ lastUsedAt }) => lastUsedAt?.toISOString());
   };
 
   it('adds a second secret, and rejects a third', async () => {
     const clientId = await confidential();
     const [first] = idsOf(await secrets.list(clientId));
     const added = await secrets.add(clientId, newHash());
-    expect(added).toMatchObject({ outcome: 'done', live: [{ id: first }, { lastUsedAt: null }] });
-    expect(await secrets.add(clientId, newHash())).toEqual({
-      ...(await secrets.list(clientId)),
-      outcome: 'two_live',
+    expect(added).toMatchObject([{ id: first }, { lastUsedAt: null }]);
+    await expect(secrets.add(clientId, newHash())).rejects.toMatchObject({
+      kind: 'conflict',
+      problems: [
+        { id: 'two_live_secrets', values: {} },
+        ...idsOf(added).map((id) => ({ values: { clientId, secret: { id, lastUsedAt: null } } })),
+      ],
     });
     expect((await clients.find(clientId))?.secrets).toHaveLength(2);
   });
@@ -217,8 +226,11 @@ describe('ClientSecretStore', () => {
   // @reliability race-secrets
   it('never stores three live secrets after concurrent calls', async () => {
     const clientId = await confidential();
-    const results = await Promise.all(Array.from({ length: 8 }, () => secrets.add(clientId, newHash())));
-    expect(outcomes(results)).toEqual(['done', ...Array.from({ length: 7 }, () => 'two_live')]);
+    const outcomes = await outcomesOf(Array.from({ length: 8 }, () => secrets.add(clientId, newHash())));
+    expect(outcomes).toEqual([
+      'done',
+      ...Array.from({ length: 7 }, () => expect.stringContaining('two_live')),
+    ]);
     expect((await clients.find(clientId))?.secrets).toHaveLength(2);
   });
 
@@ -226,29 +238,29 @@ describe('ClientSecretStore', () => {
     const clientId = await confidential();
     const [first = ''] = idsOf(await secrets.list(clientId));
     const [, second = ''] = idsOf(await secrets.add(clientId, newHash()));
-    expect(await secrets.revoke(clientId, first)).toMatchObject({ outcome: 'done', live: [{ id: second }] });
-    expect(await secrets.revoke(clientId, second)).toEqual({ outcome: 'last_live' });
+    expect(await secrets.revoke(clientId, first)).toMatchObject([{ id: second }]);
+    await expect(secrets.revoke(clientId, second)).rejects.toThrow('last_live_secret');
     expect((await clients.find(clientId))?.secrets.map(({ id }) => id)).toEqual([second]);
-    expect(await secrets.revoke(clientId, second, true)).toEqual({ outcome: 'done', live: [] });
+    expect(await secrets.revoke(clientId, second, true)).toEqual([]);
     expect((await clients.find(clientId))?.secrets).toEqual([]);
   });
 
   it('keeps one secret live if both are revoked concurrently', async () => {
     const clientId = await confidential();
     const ids = idsOf(await secrets.add(clientId, newHash()));
-    const results = await Promise.all(ids.map((id) => secrets.revoke(clientId, id)));
-    expect(outcomes(results)).toEqual(['done', 'last_live']);
+    const outcomes = await outcomesOf(ids.map((id) => secrets.revoke(clientId, id)));
+    expect(outcomes).toEqual(['done', 'last_live_secret']);
     expect((await clients.find(clientId))?.secrets).toHaveLength(1);
   });
 
   it('finds only live secrets of the named client', async () => {
     const [clientId, other] = [await confidential(), await confidential()];
     const [own = ''] = idsOf(await secrets.list(clientId));
-    expect(await secrets.revoke(other, own)).toMatchObject({ outcome: 'unknown_secret' });
-    expect(await secrets.revoke(clientId, 'no uuid')).toMatchObject({ outcome: 'unknown_secret' });
+    await expect(secrets.revoke(other, own)).rejects.toThrow('secret_unknown');
+    await expect(secrets.revoke(clientId, 'no uuid')).rejects.toThrow('secret_unknown');
     await secrets.add(clientId, newHash());
     await secrets.revoke(clientId, own);
-    expect(await secrets.revoke(clientId, own)).toMatchObject({ outcome: 'unknown_secret' });
+    await expect(secrets.revoke(clientId, own)).rejects.toThrow('secret_unknown');
   });
 
   it('rejects unknown clients and public clients', async () => {
@@ -263,8 +275,8 @@ describe('ClientSecretStore', () => {
       (id: string) => secrets.add(id, newHash()),
       (id: string) => secrets.revoke(id, 'x', true),
     ]) {
-      expect(await work(clientId)).toEqual({ outcome: 'public_client' });
-      expect(await work('sc_unknown')).toEqual({ outcome: 'unknown_client' });
+      await expect(work(clientId)).rejects.toThrow('public_client');
+      await expect(work('sc_unknown')).rejects.toThrow('client_unknown');
     }
     expect((await clients.find(clientId))?.secrets).toEqual([]);
   });

@@ -273,8 +273,8 @@ describe('ClientLogoStore', () => {
     const digest = await logos.set(clientId, logo());
     await new ClientRegistrationStore(database.dataSource).delete(clientId);
     expect(await find(digest)).toBeUndefined();
-    expect(await logos.set(clientId, logo())).toBeNull();
-    expect(await logos.set('sc_unknown', logo())).toBeNull();
+    await expect(logos.set(clientId, logo())).rejects.toThrow('client_unknown');
+    await expect(logos.set('sc_unknown', logo())).rejects.toThrow('client_unknown');
   });
 
   it.each(['', 'x', 'A'.repeat(64), '0'.repeat(63), `${'0'.repeat(63)}\0`, '0'.repeat(64)])(

@@ -1,5 +1,4 @@
 import { type Problem, problem, type Problems } from '#platform/validation/problem.js';
-import { OutdatedVersionError } from '#platform/postgres/postgres-errors.js';
 
 /**
  * - `invalid`: the input breaks a rule
@@ -76,13 +75,15 @@ export interface Expected {
   readonly version?: number | undefined;
 }
 
-/** @throws AdministrationError of the kind `outdated` */
-export function unlessOutdated<T>(
+export function outdated(record: Problems['version_outdated']['record']): AdministrationError {
+  return refused('outdated', problem('version_outdated', [], { record }));
+}
+
+/** @param expected undefined accepts every version @throws AdministrationError of the kind `outdated` */
+export function checkVersion(
+  { version }: { readonly version: number },
+  expected: number | undefined,
   record: Problems['version_outdated']['record'],
-  change: Promise<T>,
-): Promise<T> {
-  return change.catch((error: unknown) => {
-    if (!(error instanceof OutdatedVersionError)) throw error;
-    throw refused('outdated', problem('version_outdated', [], { record }));
-  });
+): void {
+  if (expected !== undefined && version !== expected) throw outdated(record);
 }

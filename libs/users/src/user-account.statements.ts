@@ -1,10 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import { revokeGrants } from '#grants/records/grant-record.statements.js';
-import { mayChangeRole, RoleTooLowError } from './operators/console-role.js';
+import { mayChangeRole, privilegedAccount } from './operators/console-role.js';
 import { deleteInvitationsOf } from './operators/console-operator.statements.js';
 import { DeletedIdentityEntity, UserEntity } from './user.entity.js';
 import type { AccountCondition, Identity } from './user.js';
-import { checkVersion } from '#platform/postgres/postgres-errors.js';
+import { checkVersion } from '#operations/administration.error.js';
 import { NEXT_GENERATION } from './user.store.js';
 
 export type Disabler = 'operator' | 'product';
@@ -22,11 +22,11 @@ export async function excludeCreations(
   await manager.query(`SELECT pg_advisory_xact_lock(${key}) FROM ${from}`, values);
 }
 
-/** @returns null if the user does not exist @throws OutdatedVersionError, RoleTooLowError */
+/** @returns null if the user does not exist @throws AdministrationError if `condition` is not met */
 export async function lockAccount(
   manager: EntityManager,
   id: number,
-  { version, actorRole }: AccountCondition = {},
+  { version, actor }: AccountCondition = {},
 ): Promise<UserEntity | null> {
   const user = await manager
     .createQueryBuilder(UserEntity, 'user')
@@ -35,8 +35,8 @@ export async function lockAccount(
     .setLock('pessimistic_write')
     .getOne();
   if (!user) return null;
-  if (actorRole !== undefined && !mayChangeRole(actorRole, user.consoleRole)) throw new RoleTooLowError();
-  checkVersion(user, version);
+  if (actor && !mayChangeRole(actor.role, user.consoleRole)) throw privilegedAccount(actor, 'user');
+  checkVersion(user, version, 'user');
   return user;
 }
 

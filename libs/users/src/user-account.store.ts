@@ -160,11 +160,11 @@ export class UserAccountStore {
   /**
    * Ends every session, revokes every grant and blocks new grants, in one transaction. Idempotent. Only the operator
    * can enable the user again.
-   * @throws OutdatedVersionError, RoleTooLowError; LastAdminError unless `mayRemoveLastAdmin`
+   * @throws AdministrationError if `condition` is not met
    */
-  disable(id: number, condition?: AccountCondition, mayRemoveLastAdmin = false): Promise<Disabling | null> {
+  disable(id: number, condition?: AccountCondition): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
-      if (!mayRemoveLastAdmin && mayChangeAdmins(condition)) await keepAnAdmin(manager, id);
+      await keepAnAdminIf(manager, id, condition);
       const user = await lockAccount(manager, id, condition);
       return user && disableAccount(manager, user, 'operator');
     });
@@ -207,9 +207,9 @@ export class UserAccountStore {
    * Redis needs the revocations after a failover. A hash of the identity stays, so that a delayed change cannot
    * recreate the user.
    */
-  delete(id: number, condition?: AccountCondition, mayRemoveLastAdmin = false): Promise<Deletion> {
+  delete(id: number, condition?: AccountCondition): Promise<Deletion> {
     return this.transaction(async (manager) => {
-      if (!mayRemoveLastAdmin && mayChangeAdmins(condition)) await keepAnAdmin(manager, id);
+      await keepAnAdminIf(manager, id, condition);
       // Runs before the row lock, as in deleteIdentity.
       await excludeCreations(manager, 'users WHERE id = $1', [id]);
       const user = await lockAccount(manager, id, condition);
@@ -242,7 +242,7 @@ export class UserAccountStore {
   /**
    * @param locale null for the browser's language
    * @returns the user before the change; null if the user does not exist
-   * @throws OutdatedVersionError, RoleTooLowError
+   * @throws AdministrationError if `condition` is not met
    */
   setLocale(id: number, locale: string | null, condition?: AccountCondition): Promise<User | null> {
     return this.transaction(async (manager) => {
@@ -255,7 +255,7 @@ export class UserAccountStore {
   /**
    * @param passwordHash from `hashPassword`
    * @returns false if the user does not exist
-   * @throws OutdatedVersionError, RoleTooLowError
+   * @throws AdministrationError if `condition` is not met
    */
   setPassword(
     id: number,
@@ -266,7 +266,7 @@ export class UserAccountStore {
     return this.update(id, { passwordHash, ...(endSessions && NEXT_GENERATION) }, condition);
   }
 
-  /** @returns false if the user does not exist @throws OutdatedVersionError, RoleTooLowError */
+  /** @returns false if the user does not exist @throws AdministrationError if `condition` is not met */
   endSessions(id: number, condition?: AccountCondition): Promise<boolean> {
     return this.update(id, NEXT_GENERATION, condition);
   }
@@ -303,9 +303,14 @@ export class UserAccountStore {
   }
 }
 
-/** If false, `lockAccount` rejects the change of any admin. */
-function mayChangeAdmins({ actorRole = 'admin' }: AccountCondition = {}): boolean {
-  return mayChangeRole(actorRole, 'admin');
+async function keepAnAdminIf(
+  manager: EntityManager,
+  id: number,
+  { actor, unconfirmed }: AccountCondition = {},
+): Promise<void> {
+  // Otherwise `lockAccount` rejects the change of any admin.
+  const mayChangeAdmins = !actor || mayChangeRole(actor.role, 'admin');
+  if (unconfirmed && mayChangeAdmins) await keepAnAdmin(manager, id, unconfirmed);
 }
 
 function toAccount(user: UserEntity): UserAccount {

@@ -1,4 +1,5 @@
-import type { ConsoleRole } from './operators/console-role.js';
+import type { Actor } from '#operations/audit-trail.js';
+import type { LastAdminChange } from './operators/console-role.js';
 
 export interface User {
   readonly id: number;
@@ -45,8 +46,10 @@ export const USER_FIELDS = `
 export interface AccountCondition {
   /** Undefined for every version. */
   readonly version?: number | undefined;
-  /** Role of the operator or API client; undefined if a user or the product makes the change. */
-  readonly actorRole?: ConsoleRole | null;
+  /** Operator or API client; undefined if a user or the product makes the change. */
+  readonly actor?: Actor;
+  /** Refused if the console would have no admin; undefined permits the change. */
+  readonly unconfirmed?: LastAdminChange | undefined;
 }
 
 export interface Identity {

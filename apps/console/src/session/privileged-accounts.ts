@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type ClientView, isApiClient } from '#clients/operations/client.description.js';
 import { ClientService } from '#clients/operations/client.service.js';
-import { privilegedAccount } from '#users/operations/operators/privileged-account.js';
+import { privilegedAccount } from '#users/operators/console-role.js';
 import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { mayChangeRole } from '#users/operators/console-role.js';
 import { mayActAs } from '../role.js';

@@ -1,13 +1,12 @@
 import type { ClientStore } from '../client.store.js';
 import { DependencyUnavailableError } from '#platform/errors.js';
-import { AdministrationError, refused } from '#operations/administration.error.js';
+import { AdministrationError } from '#operations/administration.error.js';
 import { warningText } from '#operations/failure-text.js';
 import { problem } from '#platform/validation/problem.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
     client_ambiguous: { readonly given: string; readonly count: number } | { readonly candidate: string };
-    client_unknown: { readonly id: string };
     client_names_unknown: null;
   }
 }
@@ -43,8 +42,4 @@ export async function clientIdInTrail(
     if (!(error instanceof DependencyUnavailableError)) throw error;
     return { clientId: idOrName, warnings: [warningText(problem('client_names_unknown', []))] };
   }
-}
-
-export function unknownClient(clientId: string): AdministrationError {
-  return refused('unknown', problem('client_unknown', [], { id: clientId }));
 }

@@ -21,12 +21,7 @@ import { generateClientSecret } from '#oauth/oauth-client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
-import {
-  AdministrationError,
-  type Expected,
-  refused,
-  unlessOutdated,
-} from '#operations/administration.error.js';
+import { AdministrationError, type Expected, refused } from '#operations/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import { AdministrationOptions, readableScopes } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
@@ -44,7 +39,8 @@ import {
   HandoverDto,
   type NewClientInput,
 } from './client.dto.js';
-import { identifyClient, unknownClient } from './client-lookup.js';
+import { unknownClient } from '../client.statements.js';
+import { identifyClient } from './client-lookup.js';
 import { consoleChangeProblems, isConsoleClient } from './console-client.js';
 import { redirectUriHints } from '#error-guide/redirect-uri-hints.js';
 import { checkPrivileges, conditionBy } from './privileged-client.js';
@@ -61,7 +57,6 @@ declare module '#platform/validation/problem.js' {
   }
 }
 
-const APPLICATION = 'application';
 const MAX_CANDIDATES = 20;
 
 export interface UpdatedClient {
@@ -195,29 +190,26 @@ export class ClientService {
     const isRisky = fields.subject !== undefined && !lists.confirmNewSubjects;
     const grants = isRisky ? await this.grants.countLive({ clientId }) : 0;
     const { CONSOLE_URL } = this.options.settings;
-    const update = await unlessOutdated(
-      APPLICATION,
-      this.registrations.update(
-        clientId,
-        (current, existing) => {
-          const changed = changedRegistration({ clientId, ...existing }, current, checked);
-          this.checkPrivileges(actor, changed);
-          const unconfirmed = [
-            ...(grants > 0 && changed.sector !== current.sector
-              ? [problem('confirmNewSubjects', [], { clientId, grants })]
-              : []),
-            ...(lists.confirmConsole ? [] : consoleChangeProblems(clientId, current, changed, CONSOLE_URL)),
-          ];
-          if (unconfirmed.length > 0) throw new AdministrationError('unconfirmed', unconfirmed);
-          return changed;
-        },
-        {
-          ...conditionBy(actor, { version: lists.expectedVersion }),
-          check: (client) => this.checkPrivileges(actor, client),
-        },
-      ),
+    const update = await this.registrations.update(
+      clientId,
+      (current, existing) => {
+        const changed = changedRegistration({ clientId, ...existing }, current, checked);
+        this.checkPrivileges(actor, changed);
+        const unconfirmed = [
+          ...(grants > 0 && changed.sector !== current.sector
+            ? [problem('confirmNewSubjects', [], { clientId, grants })]
+            : []),
+          ...(lists.confirmConsole ? [] : consoleChangeProblems(clientId, current, changed, CONSOLE_URL)),
+        ];
+        if (unconfirmed.length > 0) throw new AdministrationError('unconfirmed', unconfirmed);
+        return changed;
+      },
+      {
+        ...conditionBy(actor, { version: lists.expectedVersion }),
+        check: (client) => this.checkPrivileges(actor, client),
+      },
     );
-    const updated = update && (await this.clients.find(clientId));
+    const updated = await this.clients.find(clientId);
     if (!updated) throw unknownClient(clientId);
     const { scopes, optionalScopes } = update.before;
     const hints = redirectUriHints(fields.redirectUris ?? lists.addRedirectUris, updated.type);
@@ -276,18 +268,13 @@ export class ClientService {
     confirmConsole = false,
   ): Promise<Change<DeletedClient>> {
     const clientId = await identifyClient(this.clients, idOrName);
-    const deletion = await unlessOutdated(
-      APPLICATION,
-      this.registrations.delete(clientId, {
-        ...conditionBy(actor, expected),
-        check: (client) => {
-          this.checkPrivileges(actor, client);
-          if (!confirmConsole) this.keepConsole(client, 'client');
-        },
-      }),
-    );
-    if (!deletion) throw unknownClient(clientId);
-    const { first, revokedGrants } = deletion;
+    const { first, revokedGrants } = await this.registrations.delete(clientId, {
+      ...conditionBy(actor, expected),
+      check: (client) => {
+        this.checkPrivileges(actor, client);
+        if (!confirmConsole) this.keepConsole(client, 'client');
+      },
+    });
     // Order matters: the broadcast stops new tokens before existing ones are revoked.
     const warnings = await this.services.clientsChanged([clientId]);
     const detail = { revoked_grants: revokedGrants };
@@ -386,11 +373,8 @@ export class ClientService {
     expected?: Expected,
   ): Promise<Change<ClientState>> {
     const clientId = await identifyClient(this.clients, idOrName);
-    const changed = await unlessOutdated(
-      APPLICATION,
-      this.registrations.setDisabled(clientId, disabled, { ...conditionBy(actor, expected), check }),
-    );
-    if (changed === null) throw unknownClient(clientId);
+    const condition = { ...conditionBy(actor, expected), check };
+    const changed = await this.registrations.setDisabled(clientId, disabled, condition);
     const type = disabled ? 'client.disabled' : 'client.enabled';
     const warnings = await this.announcer.clientsChanged(actor, [clientId], {
       type,

@@ -1,6 +1,6 @@
 import { type Actor, isOwner } from '#operations/audit-trail.js';
 import type { Expected } from '#operations/administration.error.js';
-import { privilegedAccount } from '#users/operations/operators/privileged-account.js';
+import { privilegedAccount } from '#users/operators/console-role.js';
 import type { ClientCondition, ClientWithSecrets } from '../client.js';
 import { isConsoleClient } from './console-client.js';
 

@@ -10,7 +10,6 @@ import {
   type Expected,
   refused,
   refuseInvalid,
-  unlessOutdated,
 } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
@@ -115,7 +114,7 @@ export class ResourceServerService {
       ...(isWithout ? [problem('keys_missing', jwks === undefined ? 'jwksUri' : 'jwks')] : []),
     ]);
     const changes = { ...(name !== undefined && { name }), ...(hasNewKeys && clientKeys(dto)) };
-    const changed = await unlessOutdated('account', this.servers.update(id, changes, expected?.version));
+    const changed = await this.servers.update(id, changes, expected?.version);
     if (!changed) throw unknownServer(id);
     const { before, after } = changed;
     return {
@@ -133,8 +132,7 @@ export class ResourceServerService {
     id: string,
     expected?: Expected,
   ): Promise<Change<{ readonly id: string; readonly revoked: true }>> {
-    if (!(await unlessOutdated('account', this.servers.revoke(id, expected?.version))))
-      throw unknownServer(id);
+    if (!(await this.servers.revoke(id, expected?.version))) throw unknownServer(id);
     return {
       result: { id, revoked: true },
       announced: this.announcer.clientsChanged(actor, [id], {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DataSource, MoreThan } from 'typeorm';
+import { DataSource, type EntityManager, MoreThan } from 'typeorm';
+import { type AdministrationError, refused } from '#operations/administration.error.js';
 import { violatedCheck } from '#platform/postgres/postgres-errors.js';
 import { problem } from '#platform/validation/problem.js';
 import { UserEntity } from '#users/user.entity.js';
@@ -12,7 +13,6 @@ import {
   type MemberKind,
 } from './client-owner.entity.js';
 import { limitReached, lockUserLimits, OWNER_LIMITS } from './owner-limits.statements.js';
-import { Refusal } from './refusal.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -62,10 +62,7 @@ export interface AcceptedMembership {
 const ENTITIES = { owner: ClientOwnerEntity, tester: ClientTesterEntity } as const;
 const MAX_OWNERLESS = 1_000;
 
-/**
- * Owners, testers and invitations. Each change locks the client. A null result means that the client is unknown to the
- * user.
- */
+/** Owners, testers and invitations. Each change locks the client. */
 @Injectable()
 export class ClientMemberStore {
   constructor(private readonly dataSource: DataSource) {}
@@ -105,10 +102,10 @@ export class ClientMemberStore {
     );
   }
 
-  /** Adds an owner for an operator. @returns false if the user owns the client; null if client or user is unknown */
+  /** Adds an owner for an operator. @returns false if the user owns the client; null if the user is unknown */
   async addOwner(clientId: string, userId: number, operator: string): Promise<boolean | null> {
     return this.dataSource.transaction(async (manager) => {
-      if (!(await lockClient(manager, clientId, { operator }))) return null;
+      await lockClient(manager, clientId, { operator });
       if (!(await manager.existsBy(UserEntity, { id: userId }))) return null;
       if (await manager.existsBy(ClientOwnerEntity, { clientId, userId })) return false;
       await manager.insert(ClientOwnerEntity, { clientId, userId });
@@ -116,29 +113,21 @@ export class ClientMemberStore {
     });
   }
 
-  /**
-   * Removes any owner for an operator, even the last.
-   * @returns false if the user is not an owner; null as `addOwner`
-   */
-  async removeOwner(clientId: string, userId: number, operator: string): Promise<boolean | null> {
-    return this.dataSource.transaction(async (manager) => {
-      if (!(await lockClient(manager, clientId, { operator }))) return null;
-      return (await manager.delete(ClientOwnerEntity, { clientId, userId })).affected === 1;
+  /** Removes any owner for an operator, even the last. @throws AdministrationError `member_unknown` */
+  async removeOwner(clientId: string, userId: number, operator: string): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      await lockClient(manager, clientId, { operator });
+      await deleteMember(manager, clientId, 'owner', userId);
     });
   }
 
-  /**
-   * Removes a member for an owner, or lets an owner leave.
-   * @throws Refusal `last_owner`, `member_unknown`
-   */
-  async remove(clientId: string, owner: number, kind: MemberKind, userId: number): Promise<true | null> {
-    return this.dataSource.transaction(async (manager) => {
-      if (!(await lockClient(manager, clientId, { owner }))) return null;
+  /** Removes a member for an owner, or lets an owner leave. @throws AdministrationError `last_owner`, `member_unknown` */
+  async remove(clientId: string, owner: number, kind: MemberKind, userId: number): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      await lockClient(manager, clientId, { owner });
       if (kind === 'owner' && (await manager.countBy(ClientOwnerEntity, { clientId })) === 1)
-        throw new Refusal('conflict', problem('last_owner', [], { clientId }));
-      const { affected } = await manager.delete(ENTITIES[kind], { clientId, userId });
-      if (affected !== 1) throw new Refusal('unknown', problem('member_unknown', [], { clientId, userId }));
-      return true;
+        throw refused('conflict', problem('last_owner', [], { clientId }));
+      await deleteMember(manager, clientId, kind, userId);
     });
   }
 
@@ -167,7 +156,7 @@ export class ClientMemberStore {
    * Invites an owner or tester, and deletes the inviter's expired invitations.
    * @param token random bytes, of which only the hash is stored
    * @param email address to which the token app sends the link, with another token; null for no mail
-   * @throws Refusal `limit_reached`, `client_not_in_testing`
+   * @throws AdministrationError `limit_reached`, `client_not_in_testing`
    */
   async invite(
     clientId: string,
@@ -175,12 +164,11 @@ export class ClientMemberStore {
     kind: MemberKind,
     token: Buffer,
     email: string | null,
-  ): Promise<ClientInvitationEntity | null> {
+  ): Promise<ClientInvitationEntity> {
     const invited = this.dataSource.transaction(async (manager) => {
-      const client = await lockClient(manager, clientId, { owner });
-      if (!client) return null;
-      if (kind === 'tester' && client.stage !== 'testing')
-        throw new Refusal('conflict', problem('client_not_in_testing', [], { clientId }));
+      const { stage } = await lockClient(manager, clientId, { owner });
+      if (kind === 'tester' && stage !== 'testing')
+        throw refused('conflict', problem('client_not_in_testing', [], { clientId }));
       await lockUserLimits(manager, owner);
       await manager.query('DELETE FROM client_invitations WHERE invited_by = $1 AND expires_at <= now()', [
         owner,
@@ -207,24 +195,40 @@ export class ClientMemberStore {
     });
   }
 
-  async revokeInvitation(clientId: string, owner: number, id: string): Promise<boolean | null> {
-    return this.dataSource.transaction(async (manager) => {
-      if (!(await lockClient(manager, clientId, { owner }))) return null;
-      return (await manager.delete(ClientInvitationEntity, { clientId, id })).affected === 1;
+  /** @throws AdministrationError `client_invitation_unknown` */
+  async revokeInvitation(clientId: string, owner: number, id: string): Promise<void> {
+    await this.dataSource.transaction(async (manager) => {
+      await lockClient(manager, clientId, { owner });
+      const { affected } = await manager.delete(ClientInvitationEntity, { clientId, id });
+      if (affected !== 1) throw unknownInvitation();
     });
   }
 
   /**
    * Accepts an invitation once, for the user of the portal's transaction.
-   * @throws Refusal `limit_reached`, `client_invitation_unknown`
+   * @throws AdministrationError `limit_reached`, `client_invitation_unknown`
    */
   async accept(token: Buffer): Promise<AcceptedMembership> {
     const [accepted] = await this.dataSource.query<
       (AcceptedMembership & { readonly outcome: 'accepted' | 'testers_full' })[]
     >('SELECT client AS "clientId", name, kind, outcome FROM accept_client_invitation($1)', [token]);
-    if (!accepted) throw new Refusal('unknown', problem('client_invitation_unknown', []));
+    if (!accepted) throw unknownInvitation();
     const { outcome, ...invitation } = accepted;
     if (outcome === 'testers_full') throw limitReached('testers');
     return invitation;
   }
+}
+
+async function deleteMember(
+  manager: EntityManager,
+  clientId: string,
+  kind: MemberKind,
+  userId: number,
+): Promise<void> {
+  const { affected } = await manager.delete(ENTITIES[kind], { clientId, userId });
+  if (affected !== 1) throw refused('unknown', problem('member_unknown', [], { clientId, userId }));
+}
+
+export function unknownInvitation(): AdministrationError {
+  return refused('unknown', problem('client_invitation_unknown', []));
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { problem } from '#platform/validation/problem.js';
-import { Refusal } from './refusal.js';
+import { type AdministrationError, refused } from '#operations/administration.error.js';
 
 /** Limits of one user, and of one application. */
 export const OWNER_LIMITS = {
@@ -29,6 +29,6 @@ export async function lockUserLimits(manager: EntityManager, userId: number): Pr
   ]);
 }
 
-export function limitReached(of: keyof typeof OWNER_LIMITS): Refusal {
-  return new Refusal('conflict', problem('limit_reached', [], { of, max: OWNER_LIMITS[of] }));
+export function limitReached(of: keyof typeof OWNER_LIMITS): AdministrationError {
+  return refused('conflict', problem('limit_reached', [], { of, max: OWNER_LIMITS[of] }));
 }

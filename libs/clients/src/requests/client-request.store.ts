@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, In, IsNull, Not, type Repository } from 'typeorm';
+import { refused } from '#operations/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import { ClientEntity } from '../client.entity.js';
 import type { ClientWithSecrets } from '../client.js';
@@ -10,10 +11,9 @@ import {
   type RegistrationUpdate,
 } from '../client-registration.store.js';
 import { ClientStore, type NewClient } from '../client.store.js';
-import { lockClient, recordOperator } from '../client.statements.js';
+import { lockClient, lockExisting, recordOperator } from '../client.statements.js';
 import { ClientOwnerEntity } from '../owners/client-owner.entity.js';
 import { limitReached, lockUserLimits, OWNER_LIMITS } from '../owners/owner-limits.statements.js';
-import { Refusal } from '../owners/refusal.js';
 import {
   ClientRequestEntity,
   ClientRequestMessageEntity,
@@ -143,7 +143,7 @@ export class ClientRequestStore {
     return { requests, count: await this.requests.countBy({ status: In(OPEN) }) };
   }
 
-  /** @param clientId application in testing whose registration was rejected; null for a new one @throws Refusal */
+  /** @param clientId application in testing whose registration was rejected; null for a new one @throws AdministrationError */
   async createDraft(
     userId: number,
     content: object,
@@ -151,9 +151,9 @@ export class ClientRequestStore {
   ): Promise<ClientRequestEntity> {
     return this.dataSource.transaction(async (manager) => {
       if (clientId !== null) {
-        const client = await lockClient(manager, clientId, { owner: userId });
+        const client = await lockExisting(manager, clientId, { owner: userId });
         if (client?.stage !== 'testing')
-          throw new Refusal('conflict', problem('client_not_in_testing', [], { clientId }));
+          throw refused('conflict', problem('client_not_in_testing', [], { clientId }));
       }
       await this.checkLimit(manager, userId);
       return this.insert(manager, { userId, clientId, kind: 'registration', status: 'draft', content });
@@ -196,7 +196,7 @@ export class ClientRequestStore {
         created = await this.clients.create({ ...client, stage: 'testing' }, manager);
       } else {
         if (!(await manager.existsBy(ClientEntity, { clientId, stage: 'testing' })))
-          throw new Refusal('conflict', problem('client_not_in_testing', [], { clientId }));
+          throw refused('conflict', problem('client_not_in_testing', [], { clientId }));
         await this.checkUndecided(manager, clientId);
         update = await this.registrations.update(clientId, change, { owner: userId }, manager);
       }
@@ -243,7 +243,6 @@ export class ClientRequestStore {
   /**
    * Changes a live application, and requests the changes that need a review.
    * @param split returns the immediate change, and the content of a request or null
-   * @returns null if the user does not own the client
    */
   async change(
     userId: number,
@@ -252,12 +251,10 @@ export class ClientRequestStore {
       current: ClientRegistration,
       existing: ExistingClient,
     ) => { readonly now: ChangedRegistration; readonly proposed: object | null },
-  ): Promise<{ readonly update: RegistrationUpdate; readonly request: ClientRequestEntity | null } | null> {
+  ): Promise<{ readonly update: RegistrationUpdate; readonly request: ClientRequestEntity | null }> {
     return this.dataSource.transaction(async (manager) => {
-      const client = await lockClient(manager, clientId, { owner: userId });
-      if (!client) return null;
-      if (client.stage === 'testing')
-        throw new Refusal('conflict', problem('request_undecided', [], { clientId }));
+      const { stage } = await lockClient(manager, clientId, { owner: userId });
+      if (stage === 'testing') throw refused('conflict', problem('request_undecided', [], { clientId }));
       let proposed: object | null = null;
       const update = await this.registrations.update(
         clientId,
@@ -269,7 +266,6 @@ export class ClientRequestStore {
         { owner: userId },
         manager,
       );
-      if (!update) return null;
       if (proposed === null) return { update, request: null };
       await this.checkUndecided(manager, clientId);
       await this.checkLimit(manager, userId);
@@ -307,7 +303,7 @@ export class ClientRequestStore {
       update = await this.registrations.update(clientId, change, {}, manager);
       await this.decide(manager, id, 'approved', message);
     });
-    if (!update) throw new Refusal('unknown', problem('request_unknown', [], { id: expected.id }));
+    if (!update) throw refused('unknown', problem('request_unknown', [], { id: expected.id }));
     return { request, update };
   }
 
@@ -352,19 +348,19 @@ export class ClientRequestStore {
     return manager.findOneByOrFail(ClientRequestEntity, { id: (identifiers[0] as { id: string }).id });
   }
 
-  /** Locks, checks and changes a request. @throws Refusal @returns the changed request */
+  /** Locks, checks and changes a request. @throws AdministrationError @returns the changed request */
   private async step(
     { id, version }: ExpectedRequest,
     statuses: readonly RequestStatus[],
     by: { readonly userId?: number; readonly operator?: string },
     work: (manager: EntityManager, request: ClientRequestEntity) => Promise<void>,
   ): Promise<ClientRequestEntity> {
-    const unknown = () => new Refusal('unknown', problem('request_unknown', [], { id }));
+    const unknown = () => refused('unknown', problem('request_unknown', [], { id }));
     const read = await this.find(id, by.userId);
     if (!read) throw unknown();
     return this.dataSource.transaction(async (manager) => {
       if (read.clientId === null) await manager.query('SELECT lock_developer()');
-      else if (!(await lockClient(manager, read.clientId))) throw unknown();
+      else if (!(await lockExisting(manager, read.clientId))) throw unknown();
       if (by.operator !== undefined) await recordOperator(manager, by.operator);
       const locked = await manager.findOne(ClientRequestEntity, {
         where: { id },
@@ -375,9 +371,9 @@ export class ClientRequestStore {
       if (!request || !(await this.isVisible(manager, request, by.userId))) throw unknown();
       const { status } = request;
       if (!statuses.includes(status))
-        throw new Refusal('conflict', problem('request_not_open', [], { id, status }));
+        throw refused('conflict', problem('request_not_open', [], { id, status }));
       if (request.version !== version || request.clientId !== read.clientId)
-        throw new Refusal('outdated', problem('request_outdated', [], { id }));
+        throw refused('outdated', problem('request_outdated', [], { id }));
       await work(manager, request);
       return (await manager.findOneBy(ClientRequestEntity, { id })) ?? request;
     });
@@ -401,6 +397,6 @@ export class ClientRequestStore {
 
   private async checkUndecided(manager: EntityManager, clientId: string): Promise<void> {
     if (await manager.existsBy(ClientRequestEntity, { clientId, status: In(OPEN) }))
-      throw new Refusal('conflict', problem('request_undecided', [], { clientId }));
+      throw refused('conflict', problem('request_undecided', [], { clientId }));
   }
 }

@@ -5,7 +5,7 @@ import {
   ResourceServerEntity,
   type ResourceServerWithHash,
 } from './resource-server.entity.js';
-import { checkVersion, OutdatedVersionError } from '#platform/postgres/postgres-errors.js';
+import { checkVersion, outdated } from '#operations/administration.error.js';
 import { type ClientKeys, generateResourceServerId } from '#oauth/oauth-client.js';
 
 /** Other texts cannot be ids, and PostgreSQL rejects NUL. */
@@ -60,7 +60,6 @@ export class ResourceServerStore {
   /**
    * Changes the name, or replaces the secret or the keys by other keys.
    * @returns null if the account is unknown or revoked
-   * @throws OutdatedVersionError
    */
   async update(
     id: string,
@@ -73,16 +72,16 @@ export class ResourceServerStore {
     const changes = { ...(name !== undefined && { name }), ...credential };
     const current = { id, version: expectedVersion ?? before.version, revokedAt: IsNull() };
     const { affected } = await this.servers.update(current, changes);
-    if (affected !== 1) throw new OutdatedVersionError();
+    if (affected !== 1) throw outdated('account');
     const after = await this.find(id);
     return after && { before, after };
   }
 
-  /** @returns false if the account is unknown or already revoked @throws OutdatedVersionError */
+  /** @returns false if the account is unknown or already revoked */
   async revoke(id: string, expectedVersion?: number): Promise<boolean> {
     const server = await this.find(id);
     if (!server) return false;
-    checkVersion(server, expectedVersion);
+    checkVersion(server, expectedVersion, 'account');
     const { version } = server;
     const current = { id, version, revokedAt: IsNull() };
     const { affected } = await this.servers.update(current, { revokedAt: () => 'now()' });

@@ -427,7 +427,7 @@ describe('requests of owners', () => {
     await portal.sql(`SELECT pg_advisory_lock(${key})`);
     const submission = ada.as(() => requests.submit(ada.actor, draft.id, { version: draft.version }));
     await blocked(portal);
-    const deletion = new UserAccountStore(portal.console(DataSource)).delete(userId, undefined, true);
+    const deletion = new UserAccountStore(portal.console(DataSource)).delete(userId);
     await blocked(portal, 2);
     await portal.sql(`SELECT pg_advisory_unlock(${key})`);
     const [outcome, deleted] = await Promise.all([refusalOf(submission), deletion]);

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { changesBetween } from '#audit/changes.js';
 import { ClientStore } from '#clients/client.store.js';
-import { identifyClient, unknownClient } from '#clients/operations/client-lookup.js';
+import { unknownClient } from '#clients/client.statements.js';
+import { identifyClient } from '#clients/operations/client-lookup.js';
 import { checkPrivileges } from '#clients/operations/privileged-client.js';
 import { refused } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';

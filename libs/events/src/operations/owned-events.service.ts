@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { unknownClient } from '#clients/operations/client-lookup.js';
+import { unknownClient } from '#clients/client.statements.js';
 import { OwnedClientStore } from '#clients/owners/owned-client.store.js';
 import { refused } from '#operations/administration.error.js';
 import { Announcer } from '#operations/announcer.js';

@@ -8,14 +8,10 @@ import {
 } from '../records/grant-administration.store.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { UserAccountStore } from '#users/user-account.store.js';
-import {
-  AdministrationError,
-  type Expected,
-  refused,
-  unlessOutdated,
-} from '#operations/administration.error.js';
+import { AdministrationError, type Expected, refused } from '#operations/administration.error.js';
 import { Announcer } from '#operations/announcer.js';
-import { identifyClient, unknownClient } from '#clients/operations/client-lookup.js';
+import { unknownClient } from '#clients/client.statements.js';
+import { identifyClient } from '#clients/operations/client-lookup.js';
 import { type Input, validated } from '#operations/operation-input.js';
 import { mapPage, pageRequest } from '#operations/list.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
@@ -59,7 +55,7 @@ export class GrantService {
   async revoke(actor: Actor, id: string, expected?: Expected): Promise<Change<RevokedGrant>> {
     if (!GRANT_ID.test(id)) throw refused('invalid', problem('grant_id_invalid', 'id'));
     const { user_id, client_id } = await this.find(id);
-    const revoked = await unlessOutdated('grant', this.grants.revokeOne(id, expected?.version));
+    const revoked = await this.grants.revokeOne(id, expected?.version);
     const record = { type: 'grant.revoked', client_id, user_id, grant_id: id } as const;
     const warnings = await this.announcer.applyRevocation(actor, { user_id }, 'the grant is revoked', record);
     return {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Any, DataSource, IsNull, type Repository, type SelectQueryBuilder } from 'typeorm';
-import { checkVersion } from '#platform/postgres/postgres-errors.js';
+import { checkVersion } from '#operations/administration.error.js';
 import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
 import { inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
 import { GrantRecordEntity } from './grant-record.entity.js';
@@ -85,12 +85,12 @@ export class GrantAdministrationStore {
     return rows.map(({ clientId }) => clientId);
   }
 
-  /** @returns false if the grant is unknown or already revoked @throws OutdatedVersionError */
+  /** @returns false if the grant is unknown or already revoked */
   revokeOne(id: string, expectedVersion?: number): Promise<boolean> {
     return this.dataSource.transaction(async (manager) => {
       const lock = { mode: 'for_no_key_update' } as const;
       const grant = await manager.findOne(GrantRecordEntity, { where: { id }, lock });
-      if (grant) checkVersion({ version: versionOf(grant) }, expectedVersion);
+      if (grant) checkVersion({ version: versionOf(grant) }, expectedVersion, 'grant');
       const { affected } = await manager.update(
         GrantRecordEntity,
         { id, revokedAt: IsNull() },

@@ -2,12 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { AuditRecord } from '#audit/event.js';
-import {
-  AdministrationError,
-  type Expected,
-  refused,
-  unlessOutdated,
-} from '#operations/administration.error.js';
+import { AdministrationError, type Expected, refused } from '#operations/administration.error.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { RunningServices } from '#operations/running-services/running-services.js';
@@ -33,11 +28,9 @@ import { ConsoleOperatorStore } from '../operators/console-operator.store.js';
 import { ExternalUserStore } from '../external-user.store.js';
 import { hashPassword } from '../password.js';
 import { UserAccountStore } from '../user-account.store.js';
-import { type AccountCondition, DuplicateUserError } from '../user.js';
+import { DuplicateUserError } from '../user.js';
 import { UserStore } from '../user.store.js';
-import { RoleTooLowError } from '../operators/console-role.js';
-import { privilegedAccount } from './operators/privileged-account.js';
-import { type LastAdminChange, unlessLastAdmin } from './operators/console-operator.service.js';
+import type { LastAdminChange } from '../operators/console-role.js';
 import { type BadLine, type ImportCounts, UserImport } from './import/user-import.js';
 import {
   findUser,
@@ -210,10 +203,7 @@ export class UserService {
   ): Promise<Change<{ readonly username: string; readonly locale: string | null }>> {
     const { locale } = validated(UserChangesDto, input);
     const { id, username } = await findUser(this.accounts, login);
-    const before = await unlessRefused(
-      actor,
-      this.accounts.setLocale(id, locale, conditionOf(actor, expected)),
-    );
+    const before = await this.accounts.setLocale(id, locale, { ...expected, actor });
     if (!before) throw unknownUser(login);
     return {
       result: { username, locale },
@@ -237,9 +227,8 @@ export class UserService {
     if ((await this.operators.roleOf(id)) !== null) refuseApi(actor);
     await this.refuseInvited(actor, email);
     const hash = await hashPassword(password);
-    const change = this.accounts.setPassword(id, hash, endSessions, conditionOf(actor, expected));
-    const changed = await unlessRefused(actor, change);
-    if (!changed) throw unknownUser(login);
+    if (!(await this.accounts.setPassword(id, hash, endSessions, { ...expected, actor })))
+      throw unknownUser(login);
     const record = {
       type: 'user.password_changed',
       user_id: id,
@@ -268,8 +257,7 @@ export class UserService {
   /** Ends all sessions; grants stay. Safe to repeat. */
   async logOut(actor: Actor, login: string, expected?: Expected): Promise<Change<LoggedOutUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const ended = this.accounts.endSessions(id, conditionOf(actor, expected));
-    if (!(await unlessRefused(actor, ended))) throw unknownUser(login);
+    if (!(await this.accounts.endSessions(id, { ...expected, actor }))) throw unknownUser(login);
     return {
       result: { id, username, logged_out: true },
       announced: this.announcer.record(actor, { type: 'user.logged_out', user_id: id }),
@@ -288,8 +276,8 @@ export class UserService {
     confirmLastAdmin = false,
   ): Promise<Change<DisabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const attempted = { change: 'disable', login: username } as const;
-    const user = this.deactivationOf(actor, id, expected, confirmLastAdmin, attempted);
+    const unconfirmed = confirmLastAdmin ? undefined : ({ change: 'disable', login: username } as const);
+    const user = this.deactivationOf(actor, id, expected, unconfirmed);
     const announcer = this.announcerOf(actor, username, 'is disabled');
     const disabled = await disableUser(user, announcer).catch(announcer.rethrow);
     if (!disabled) throw unknownUser(login);
@@ -313,8 +301,7 @@ export class UserService {
     expected?: Expected,
   ): Promise<Change<EnabledUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const change = this.accounts.enable(id, overrideProduct, conditionOf(actor, expected));
-    const enabling = await unlessRefused(actor, change);
+    const enabling = await this.accounts.enable(id, overrideProduct, { ...expected, actor });
     if (!enabling) throw unknownUser(login);
     const { disabledBefore, disabledBy } = enabling;
     return {
@@ -341,8 +328,8 @@ export class UserService {
     confirmLastAdmin = false,
   ): Promise<Change<DeletedUser>> {
     const { id, username } = await findUser(this.accounts, login);
-    const attempted = { change: 'delete', login: username } as const;
-    const user = this.deactivationOf(actor, id, expected, confirmLastAdmin, attempted);
+    const unconfirmed = confirmLastAdmin ? undefined : ({ change: 'delete', login: username } as const);
+    const user = this.deactivationOf(actor, id, expected, unconfirmed);
     const announcer = this.announcerOf(actor, username, 'is disabled, and not deleted yet');
     const deleted = await deleteUser(user, announcer).catch(announcer.rethrow);
     return {
@@ -386,17 +373,13 @@ export class UserService {
     actor: Actor,
     id: number,
     expected: Expected | undefined,
-    confirmLastAdmin: boolean,
-    attempted: LastAdminChange,
+    unconfirmed: LastAdminChange | undefined,
   ): UserDeactivation {
-    const unlessForbidden = <T>(change: Promise<T>) =>
-      unlessLastAdmin(unlessRefused(actor, change), attempted);
     return {
       by: 'operator',
-      disable: () =>
-        unlessForbidden(this.accounts.disable(id, conditionOf(actor, expected), confirmLastAdmin)),
+      disable: () => this.accounts.disable(id, { ...expected, actor, unconfirmed }),
       // `disable` has increased the version.
-      delete: () => unlessForbidden(this.accounts.delete(id, conditionOf(actor), confirmLastAdmin)),
+      delete: () => this.accounts.delete(id, { actor, unconfirmed }),
     };
   }
 
@@ -408,16 +391,6 @@ export class UserService {
   private async refuseInvited(actor: Actor, email: string): Promise<void> {
     if (await this.invitations.isInvited(email)) refuseApi(actor);
   }
-}
-
-function conditionOf({ role: actorRole }: Actor, expected: Expected = {}): AccountCondition {
-  return { ...expected, actorRole };
-}
-
-function unlessRefused<T>(actor: Actor, change: Promise<T>): Promise<T> {
-  return unlessOutdated('user', change).catch((error: unknown) => {
-    throw error instanceof RoleTooLowError ? privilegedAccount(actor, 'user') : error;
-  });
 }
 
 /** 144 random bits, in characters that survive copying. */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not, type Repository } from 'typeorm';
 import { deleteInvitationsOf, keepAnAdmin } from './console-operator.statements.js';
-import type { ConsoleRole } from './console-role.js';
+import type { ConsoleRole, LastAdminChange } from './console-role.js';
 import { ISOLATION_LEVEL } from '#grants/records/grant-record.statements.js';
 import { UserEntity } from '../user.entity.js';
 import { isUserId } from '../user.js';
@@ -38,7 +38,6 @@ export class ConsoleOperatorStore {
     return { role: user.consoleRole, sessionGeneration: user.sessionGeneration };
   }
 
-  /** Also returns true for a disabled user with a role. */
   /** Returns null for a user without a role, or an unknown user. */
   async roleOf(id: number): Promise<ConsoleRole | null> {
     return (await this.users.findOne({ where: { id }, select: { consoleRole: true } }))?.consoleRole ?? null;
@@ -48,15 +47,15 @@ export class ConsoleOperatorStore {
    * Also deletes invitations of the user's address, which could restore the role later.
    * @param role null ends the role
    * @returns the role before the change; undefined if the user does not exist
-   * @throws LastAdminError unless `mayRemoveLastAdmin`
+   * @param unconfirmed refused if no admin would be left; null permits the change
    */
   async setRole(
     id: number,
     role: ConsoleRole | null,
-    mayRemoveLastAdmin = false,
+    unconfirmed: LastAdminChange | null = null,
   ): Promise<ConsoleRole | null | undefined> {
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
-      if (role !== 'admin' && !mayRemoveLastAdmin) await keepAnAdmin(manager, id);
+      if (role !== 'admin' && unconfirmed) await keepAnAdmin(manager, id, unconfirmed);
       const user = await manager.findOne(UserEntity, {
         select: { id: true, consoleRole: true },
         where: { id },

@@ -1,8 +1,29 @@
+import { type AdministrationError, refused } from '#operations/administration.error.js';
+import type { Actor } from '#operations/audit-trail.js';
+import { problem } from '#platform/validation/problem.js';
+
 /** From least to most privileged: each role includes the roles before it. */
 export const CONSOLE_ROLES = ['viewer', 'support', 'admin'] as const;
 
 /** `viewer` reads, `support` also ends access (revokes, disables), `admin` may do everything. */
 export type ConsoleRole = (typeof CONSOLE_ROLES)[number];
+
+/** API clients and the application by which operators log in have the rights of operators. */
+type PrivilegedAccount = 'application' | 'user';
+
+/** Change after which the console would have no admin. */
+export interface LastAdminChange {
+  readonly change: 'role' | 'disable' | 'delete';
+  readonly login: string;
+}
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    admin_required: { readonly account: PrivilegedAccount };
+    operators_scope_required: { readonly account: PrivilegedAccount };
+    confirmLastAdmin: LastAdminChange;
+  }
+}
 
 /**
  * Returns true if the actor may change the account of a user with this role: an admin every one, others a lower role.
@@ -12,18 +33,11 @@ export function mayChangeRole(actor: ConsoleRole | null, role: ConsoleRole | nul
   return actor !== null && CONSOLE_ROLES.indexOf(actor) > CONSOLE_ROLES.indexOf(role);
 }
 
-/** Thrown, before anything is written, by a change that the role of the actor does not permit. */
-export class RoleTooLowError extends Error {
-  constructor() {
-    super('the role of the actor does not permit the change');
-    this.name = 'RoleTooLowError';
-  }
-}
-
-/** Thrown, before anything is written, by a change after which the console would have no admin. */
-export class LastAdminError extends Error {
-  constructor() {
-    super('the user is the last admin of the console');
-    this.name = 'LastAdminError';
-  }
+/** Error for an actor who must not change an account that has the rights of operators. */
+export function privilegedAccount(
+  { channel }: Pick<Actor, 'channel'>,
+  account: PrivilegedAccount,
+): AdministrationError {
+  const id = channel === 'api' ? 'operators_scope_required' : 'admin_required';
+  return refused('forbidden', problem(id, [], { account }));
 }

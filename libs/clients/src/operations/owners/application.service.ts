@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FieldChange } from '#audit/event.js';
-import { type Expected, refuseInvalid, unlessOutdated } from '#operations/administration.error.js';
+import { type Expected, refuseInvalid } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Change, OwnerActor } from '#operations/audit-trail.js';
@@ -15,7 +15,7 @@ import { RequestDetails } from '../../requests/request-content.js';
 import { splitChange } from '../../requests/reviewed-changes.js';
 import { updateEvent } from '../client.description.js';
 import type { ClientChanges } from '../client.dto.js';
-import { unknownClient } from '../client-lookup.js';
+import { unknownClient } from '../../client.statements.js';
 import { changedRegistration, checkClientChanges } from '../registration-changes.js';
 import { requestView, type RequestView } from '../requests/request.description.js';
 import {
@@ -26,7 +26,6 @@ import {
   registrationFields,
   reservedUris,
 } from '../requests/requested-registration.js';
-import { unlessRefused } from './refused-step.js';
 
 /** Changes that need a review also need their purpose, and a reason for each further scope. */
 export type ApplicationChange = GivenRegistration & Input<Pick<RequestDetails, 'purpose' | 'reasons'>>;
@@ -90,15 +89,11 @@ export class ApplicationService {
     expected: Expected = {},
   ): Promise<Change<null>> {
     const checked = await checkClientChanges(keys, () => this.options.scopes().value);
-    const update = await unlessOutdated(
-      'application',
-      this.registrations.update(
-        clientId,
-        (current, existing) => changedRegistration({ clientId, ...existing }, current, checked),
-        { ...expected, owner: actor.userId },
-      ),
+    const update = await this.registrations.update(
+      clientId,
+      (current, existing) => changedRegistration({ clientId, ...existing }, current, checked),
+      { ...expected, owner: actor.userId },
     );
-    if (!update) throw unknownClient(clientId);
     const client = await this.find(actor, clientId);
     return {
       result: null,
@@ -119,22 +114,17 @@ export class ApplicationService {
     const { logo } = input;
     const fields = registrationFields(input);
     const checked = await checkClientChanges(fields, () => this.options.scopes().value);
-    const changed = await unlessRefused(
-      this.requests.change(actor.userId, clientId, (current, existing) => {
-        const wanted = changedRegistration({ clientId, ...existing }, current, checked);
-        const { now, proposed } = splitChange(current, wanted);
-        refuseInvalid(reservedUris(proposed.addRedirectUris, this.options.settings));
-        const content = { ...proposed, ...(logo !== undefined && { logo }) };
-        if (Object.keys(content).length === 0) return { now, proposed: null };
-        const { purpose, reasons } = validated(RequestDetails, detailsOf(input));
-        refuseInvalid(missingReasons(proposed.addScopes, reasons));
-        return { now, proposed: { ...content, purpose, reasons } };
-      }),
-    );
-    if (!changed) throw unknownClient(clientId);
-    const { update, request } = changed;
-    const client = await this.find(actor, clientId);
-    const updated = updateEvent(client, update);
+    const { update, request } = await this.requests.change(actor.userId, clientId, (current, existing) => {
+      const wanted = changedRegistration({ clientId, ...existing }, current, checked);
+      const { now, proposed } = splitChange(current, wanted);
+      refuseInvalid(reservedUris(proposed.addRedirectUris, this.options.settings));
+      const content = { ...proposed, ...(logo !== undefined && { logo }) };
+      if (Object.keys(content).length === 0) return { now, proposed: null };
+      const { purpose, reasons } = validated(RequestDetails, detailsOf(input));
+      refuseInvalid(missingReasons(proposed.addScopes, reasons));
+      return { now, proposed: { ...content, purpose, reasons } };
+    });
+    const updated = updateEvent(await this.find(actor, clientId), update);
     const { changes = {} } = updated;
     return {
       result: { client_id: clientId, changes, request: request && requestView(request) },

@@ -21,10 +21,11 @@ import {
   type Owner,
   type OwnerlessClient,
   type TestedClient,
+  unknownInvitation,
 } from '../../owners/client-member.store.js';
-import { identifyClient, unknownClient } from '../client-lookup.js';
+import { unknownClient } from '../../client.statements.js';
+import { identifyClient } from '../client-lookup.js';
 import { isPrivilegedClient } from '../privileged-client.js';
-import { unlessRefused } from './refused-step.js';
 
 /** Rejects quoted local parts (RFC 5321 4.1.2) and spaces, which mail programs read in different ways. */
 const isUnquotedAddress = (text: string): boolean => isEmailAddress(text) && !/["\s]/u.test(text);
@@ -107,8 +108,7 @@ export class ClientMemberService {
   ): Promise<Change<{ readonly client_id: string; readonly user_id: number; readonly removed: true }>> {
     const clientId = await this.registered(idOrName);
     const userId = await this.userOf(login);
-    if (!(await this.members.removeOwner(clientId, userId, actor.name)))
-      throw refused('unknown', problem('member_unknown', [], { clientId, userId }));
+    await this.members.removeOwner(clientId, userId, actor.name);
     return {
       result: { client_id: clientId, user_id: userId, removed: true },
       announced: this.record(actor, 'removed', clientId, { kind: 'owner', member: userId }),
@@ -143,24 +143,21 @@ export class ClientMemberService {
   ): Promise<Change<{ readonly id: string; readonly token: string | null }>> {
     const { kind, email } = validated(MemberInvitationDto, input);
     const token = randomBytes(32);
-    const invitation = await unlessRefused(this.members.invite(clientId, actor.userId, kind, token, email));
-    if (!invitation) throw unknownClient(clientId);
+    const { id } = await this.members.invite(clientId, actor.userId, kind, token, email);
     return {
-      result: { id: invitation.id, token: email === null ? token.toString('base64url') : null },
-      announced: this.record(actor, 'invited', clientId, { kind, invitation: invitation.id }),
+      result: { id, token: email === null ? token.toString('base64url') : null },
+      announced: this.record(actor, 'invited', clientId, { kind, invitation: id }),
     };
   }
 
-  async revokeInvitation(actor: OwnerActor, clientId: string, id: string): Promise<void> {
-    const isDeleted = await this.members.revokeInvitation(clientId, actor.userId, id);
-    if (isDeleted === null) throw unknownClient(clientId);
-    if (!isDeleted) throw refused('unknown', problem('client_invitation_unknown', []));
+  revokeInvitation(actor: OwnerActor, clientId: string, id: string): Promise<void> {
+    return this.members.revokeInvitation(clientId, actor.userId, id);
   }
 
   /** @param token of the link */
   async accept(actor: OwnerActor, token: string): Promise<Change<AcceptedMembership>> {
-    if (!TOKEN.test(token)) throw refused('unknown', problem('client_invitation_unknown', []));
-    const accepted = await unlessRefused(this.members.accept(Buffer.from(token, 'base64url')));
+    if (!TOKEN.test(token)) throw unknownInvitation();
+    const accepted = await this.members.accept(Buffer.from(token, 'base64url'));
     const { clientId, kind } = accepted;
     return {
       result: accepted,
@@ -177,8 +174,7 @@ export class ClientMemberService {
   ): Promise<Change<{ readonly client_id: string; readonly user_id: number; readonly removed: true }>> {
     const isTester = kind === 'tester' && userId === actor.userId;
     const isRemoved = isTester && (await this.members.stopTesting(clientId, userId));
-    if (!isRemoved && !(await unlessRefused(this.members.remove(clientId, actor.userId, kind, userId))))
-      throw unknownClient(clientId);
+    if (!isRemoved) await this.members.remove(clientId, actor.userId, kind, userId);
     return {
       result: { client_id: clientId, user_id: userId, removed: true },
       announced: this.record(actor, 'removed', clientId, { kind, member: userId }),

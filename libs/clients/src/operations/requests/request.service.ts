@@ -15,7 +15,6 @@ import {
   type ListedRequest,
 } from '../../requests/client-request.store.js';
 import { isPlainText, PLAIN_TEXT, RegistrationDetails } from '../../requests/request-content.js';
-import { unlessRefused } from '../owners/refused-step.js';
 import type { AuditRecord } from '#audit/event.js';
 import type { ClientWithSecrets } from '../../client.js';
 import type { RegistrationUpdate } from '../../client-registration.store.js';
@@ -112,9 +111,7 @@ export class RequestService {
    */
   async createDraft(actor: OwnerActor, content: RequestContent, clientId?: string): Promise<RequestView> {
     checkDraft(content);
-    return requestView(
-      await unlessRefused(this.requests.createDraft(actor.userId, { ...content }, clientId)),
-    );
+    return requestView(await this.requests.createDraft(actor.userId, { ...content }, clientId));
   }
 
   async saveDraft(
@@ -125,14 +122,12 @@ export class RequestService {
   ): Promise<RequestView> {
     const { version } = validated(RequestStepDto, step);
     checkDraft(content);
-    return requestView(
-      await unlessRefused(this.requests.saveDraft(actor.userId, { id, version }, { ...content })),
-    );
+    return requestView(await this.requests.saveDraft(actor.userId, { id, version }, { ...content }));
   }
 
   async deleteDraft(actor: OwnerActor, id: string, step: Input<RequestStepDto>): Promise<void> {
     const { version } = validated(RequestStepDto, step);
-    await unlessRefused(this.requests.deleteDraft(actor.userId, { id, version }));
+    await this.requests.deleteDraft(actor.userId, { id, version });
   }
 
   /** Submits a draft. A new application can be tested immediately, by its owners and testers. */
@@ -150,13 +145,11 @@ export class RequestService {
       draft.clientId === null ? null : await this.applications.find(draft.clientId, actor.userId);
     if (existing && (existing.type !== client.type || existing.deviceGrant !== client.rules?.deviceGrant))
       throw refused('conflict', problem('application_fixed', 'application'));
-    const { created, update } = await unlessRefused(
-      this.requests.submit(
-        actor.userId,
-        { id, version },
-        { ...client, ...(credential && { secretHash: credential.hash }) },
-        change,
-      ),
+    const { created, update } = await this.requests.submit(
+      actor.userId,
+      { id, version },
+      { ...client, ...(credential && { secretHash: credential.hash }) },
+      change,
     );
     const request = await this.found(actor, id);
     const event = created ? createdEvent(created) : await this.changedBy(actor, request, update);
@@ -181,8 +174,11 @@ export class RequestService {
     if (text === undefined && !revised) throw refused('invalid', problem('nothing_to_change', []));
     const message = text === undefined ? null : { name: actor.name, text };
     const content = revised && (await this.revision(request, revised));
-    const { request: answered, update } = await unlessRefused(
-      this.requests.answer(actor.userId, { id, version }, message, content),
+    const { request: answered, update } = await this.requests.answer(
+      actor.userId,
+      { id, version },
+      message,
+      content,
     );
     const event = await this.changedBy(actor, answered, update);
     return { result: requestView(answered), announced: this.announce(actor, 'answered', answered, event) };
@@ -194,7 +190,7 @@ export class RequestService {
     const request = await this.found(actor, id);
     if (request.kind === 'registration')
       throw refused('conflict', problem('request_not_open', [], { id, status: request.status }));
-    const withdrawn = await unlessRefused(this.requests.withdraw(actor.userId, { id, version }));
+    const withdrawn = await this.requests.withdraw(actor.userId, { id, version });
     return { result: requestView(withdrawn), announced: this.announce(actor, 'withdrawn', withdrawn) };
   }
 

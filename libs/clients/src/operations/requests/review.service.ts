@@ -25,7 +25,6 @@ import { findingsOf } from '../../requests/registration-review.js';
 import { isPlainText, PLAIN_TEXT, type RequestDetails } from '../../requests/request-content.js';
 import { recordedRegistration, updateEvent } from '../client.description.js';
 import { ListChangesDto } from '../client.dto.js';
-import { unlessRefused } from '../owners/refused-step.js';
 import { ownerView, type OwnerView } from '../owners/client-member.service.js';
 import { checkPrivileges } from '../privileged-client.js';
 import { changedRegistration, type CheckedChanges, checkClientChanges } from '../registration-changes.js';
@@ -125,9 +124,7 @@ export class ReviewService {
       return changed;
     };
     const message = text === undefined ? null : { name: actor.name, text };
-    const { request, update } = await unlessRefused(
-      this.requests.approve({ id, version }, actor.name, message, change),
-    );
+    const { request, update } = await this.requests.approve({ id, version }, actor.name, message, change);
     const client = await this.clients.find(request.clientId ?? '');
     const updated = client && updateEvent(client, update);
     return this.decided(actor, 'approved', request, ...(updated?.changes ? [updated] : []));
@@ -135,7 +132,7 @@ export class ReviewService {
 
   async ask(actor: Actor, id: string, input: Input<ExplainedDecisionDto>): Promise<Change<RequestView>> {
     const { version, text } = validated(ExplainedDecisionDto, input);
-    const request = await unlessRefused(this.requests.ask({ id, version }, { name: actor.name, text }));
+    const request = await this.requests.ask({ id, version }, { name: actor.name, text });
     return this.decided(actor, 'asked', request);
   }
 
@@ -143,7 +140,7 @@ export class ReviewService {
   async reject(actor: Actor, id: string, input: Input<ExplainedDecisionDto>): Promise<Change<RequestView>> {
     const { version, text } = validated(ExplainedDecisionDto, input);
     const message = { name: actor.name, text };
-    const request = await unlessRefused(this.requests.reject({ id, version }, actor.name, message));
+    const request = await this.requests.reject({ id, version }, actor.name, message);
     return this.decided(actor, 'rejected', request);
   }
 

@@ -9,33 +9,13 @@ import { type Input, validated } from '#operations/operation-input.js';
 import { Satisfies } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { isEmailAddress } from '#oauth/links.js';
-import { CONSOLE_ROLES, type ConsoleRole, LastAdminError } from '../../operators/console-role.js';
+import { CONSOLE_ROLES, type ConsoleRole, type LastAdminChange } from '../../operators/console-role.js';
 import type { ConsoleInvitationEntity } from '../../user.entity.js';
 import { ConsoleInvitationStore } from '../../operators/console-invitation.store.js';
 import { ConsoleOperatorStore } from '../../operators/console-operator.store.js';
 import { isUserId } from '../../user.js';
 import { UserStore } from '../../user.store.js';
 import { unknownUser } from '../user.dto.js';
-
-/** Change after which the console would have no admin. */
-export interface LastAdminChange {
-  readonly change: 'role' | 'disable' | 'delete';
-  readonly login: string;
-}
-
-declare module '#platform/validation/problem.js' {
-  interface Problems {
-    confirmLastAdmin: LastAdminChange;
-  }
-}
-
-/** @throws AdministrationError of the kind `unconfirmed` */
-export function unlessLastAdmin<T>(change: Promise<T>, attempted: LastAdminChange): Promise<T> {
-  return change.catch((error: unknown) => {
-    if (!(error instanceof LastAdminError)) throw error;
-    throw refused('unconfirmed', problem('confirmLastAdmin', [], attempted));
-  });
-}
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -131,8 +111,7 @@ export class ConsoleOperatorService {
     const { login, role, confirmLastAdmin } = validated(RoleDto, input);
     this.requireStoredRoles();
     const userId = await this.userOf(login);
-    const change = this.operators.setRole(userId, role, confirmLastAdmin);
-    const before = await unlessLastAdmin(change, { change: 'role', login });
+    const before = await this.operators.setRole(userId, role, unconfirmed(login, confirmLastAdmin));
     // The user may have been deleted in the meantime.
     if (before === undefined) throw unknownUser(login);
     return {
@@ -153,8 +132,7 @@ export class ConsoleOperatorService {
   ): Promise<Change<{ readonly user_id: number; readonly revoked: true }>> {
     this.requireStoredRoles();
     const userId = await this.userOf(login);
-    const change = this.operators.setRole(userId, null, confirmLastAdmin);
-    const role = await unlessLastAdmin(change, { change: 'role', login });
+    const role = await this.operators.setRole(userId, null, unconfirmed(login, confirmLastAdmin));
     if (!role) throw unknownOperator(login);
     return {
       result: { user_id: userId, revoked: true },
@@ -272,6 +250,9 @@ export class ConsoleOperatorService {
     throw unknownUser(login);
   }
 }
+
+const unconfirmed = (login: string, isConfirmed: boolean): LastAdminChange | null =>
+  isConfirmed ? null : { change: 'role', login };
 
 function invitationView({
   id,
