@@ -134,11 +134,11 @@ export const LOOKS = ['color-contrast', 'link-in-text-block', 'target-size', 'sc
 /** Returns violations and undecided results. @param without rules to skip */
 export async function findings(
   page: Page,
-  runOnly: string[],
+  runOnly: readonly string[],
   without: readonly string[] = [],
 ): Promise<string[]> {
   const rules = Object.fromEntries(without.map((rule) => [rule, { enabled: false }]));
-  const options: RunOptions = { runOnly, rules, resultTypes: ['violations', 'incomplete'] };
+  const options: RunOptions = { runOnly: [...runOnly], rules, resultTypes: ['violations', 'incomplete'] };
   return page.evaluate(async (given) => {
     const { axe } = window as unknown as { axe: typeof import('axe-core') };
     const { violations, incomplete } = await axe.run(given);
@@ -146,6 +146,37 @@ export async function findings(
       nodes.map(({ html, failureSummary = '' }) => `${id}: ${html}: ${failureSummary}`),
     );
   }, options);
+}
+
+/** Width in pixels at which no table scrolls. */
+const WIDEST = 4000;
+
+/**
+ * Checks every rule at desktop width, rules that depend on the layout at phone width, and contrast in dark and light mode.
+ * @param without rules to skip
+ */
+export async function findingsEverywhere(page: Page, without: readonly string[] = []): Promise<string[]> {
+  const found: string[] = [];
+  for (const [width, rules] of [
+    [1280, EVERY_RULE],
+    [375, LOOKS],
+  ] as const) {
+    await page.setViewportSize({ width, height: 800 });
+    if (await scrollsSideways(page)) found.push(`scrolls sideways at ${width} px`);
+    found.push(...(await findings(page, rules, ['color-contrast', ...without])));
+  }
+  // axe cannot determine the contrast of a cell that is scrolled out of view. No colour depends on the width.
+  await page.setViewportSize({ width: WIDEST, height: 800 });
+  await page.locator('main').evaluate((main) => (main.style.maxWidth = 'none'));
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    found.push(...(await findings(page, ['color-contrast'])));
+  }
+  return found;
+}
+
+export function scrollsSideways(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
 }
 
 /** Presses Tab until an element with this accessible name or field name has the focus. Waits until it is enabled. */

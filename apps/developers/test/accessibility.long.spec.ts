@@ -1,9 +1,8 @@
 import type { Browser as Chromium, Page } from 'playwright-core';
 import { LOCALES } from '#oauth/locale.js';
-import { AXE, EVERY_RULE, findings, launchBrowser, tabTo } from '#test/support/chromium.js';
+import { AXE, findingsEverywhere, launchBrowser, scrollsSideways, tabTo } from '#test/support/chromium.js';
 import { type DevelopersScenes, openDevelopersScenes } from './support/developers-scenes.js';
 
-const WIDTHS = [1280, 375];
 const MAX_BYTES = 40_000;
 
 let chromium: Chromium;
@@ -17,27 +16,6 @@ afterAll(async () => {
   await chromium?.close();
   await portal?.close();
 });
-
-/** Checks a page at desktop and phone width, in light and dark mode. */
-async function findingsEverywhere(page: Page): Promise<string[]> {
-  const found: string[] = [];
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 800 });
-    const isWide = await page.evaluate(
-      () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
-    );
-    if (isWide) found.push(`scrolls sideways at ${width} px`);
-    found.push(...(await findings(page, EVERY_RULE, ['color-contrast'])));
-  }
-  // axe cannot determine the contrast of a cell that is scrolled out of view. No colour depends on the width.
-  await page.setViewportSize({ width: 4000, height: 800 });
-  await page.locator('main').evaluate((main) => (main.style.maxWidth = 'none'));
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    found.push(...(await findings(page, ['color-contrast'])));
-  }
-  return found;
-}
 
 it('every page passes axe at desktop and phone width, in light and dark mode', async () => {
   const found: Record<string, string[]> = {};
@@ -58,10 +36,7 @@ it.each(LOCALES)(
     for (const name of ['new request', 'application in testing', 'team']) {
       await portal.scenes[name]?.(page);
       expect(await page.locator('html').getAttribute('lang')).toBe(locale);
-      const isWide = await page.evaluate(
-        () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
-      );
-      expect([name, isWide]).toEqual([name, false]);
+      expect([name, await scrollsSideways(page)]).toEqual([name, false]);
     }
     await page.context().close();
   },
