@@ -6,8 +6,7 @@ import { isolate, type Isolated } from '#test/support/isolate.js';
 import { type MailServer, startMailServer } from '#test/support/mail-server.js';
 import { until } from '#test/support/until.js';
 
-/** Another process continues after the lease of a killed process, which lasts two minutes. */
-const WITHIN_MS = 240_000;
+const WITHIN_MS = 60_000;
 
 describe('a token app that is killed after sending a mail', () => {
   let services: Isolated;
@@ -55,6 +54,9 @@ describe('a token app that is killed after sending a mail', () => {
     process.kill(killed.process.pid, 'SIGKILL');
     await killed.process.ended;
     answer();
+    // Ends the lease of the killed process, for which the others would wait.
+    const leases = await fixture.sql('UPDATE mails SET due_at = now() WHERE due_at > now() RETURNING 1');
+    expect(leases).toHaveLength(1);
     await Promise.all([start(env), start(env)]);
     await until('the end', WITHIN_MS, async () => {
       const [mail] = (await fixture.sql('SELECT outcome FROM mails')) as { outcome: string | null }[];
