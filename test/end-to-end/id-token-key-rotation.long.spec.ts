@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { createRemoteJWKSet, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import * as openid from 'openid-client';
@@ -84,8 +85,9 @@ const load = { logins: 0, ends: false, kids: new Set<string>(), refused: [] as s
 /** Replaced when libraries would have fetched the keys again. */
 let party: RelyingParty;
 
+/** Pauses between logins, so that the processes that replace others start quickly. */
 async function keepLoggingIn(): Promise<void> {
-  while (!load.ends)
+  for (; !load.ends; await sleep(100))
     try {
       for (const kid of await logIn(party)) load.kids.add(kid);
       load.logins += 1;

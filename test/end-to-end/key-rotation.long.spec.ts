@@ -20,6 +20,7 @@ const KINDS = ['exchange', 'refresh', 'me'] as const;
 type Kind = (typeof KINDS)[number];
 /** More than the number of connections that `fetch` keeps open to one process, because all of them may be closed. */
 const ATTEMPTS = 20;
+/** Leaves time to the processes that start during the load. */
 const PAUSE_MS = 100;
 const load = { done: { exchange: 0, refresh: 0, me: 0 }, ends: false };
 
@@ -90,6 +91,7 @@ async function keepRefreshing(): Promise<void> {
     const last = pair;
     pair = expectOk('refresh', await delivered(() => user.refresh(last['refresh_token'])));
     await Promise.all([me(pair['access_token']), me(last['access_token'])]);
+    await sleep(PAUSE_MS);
   }
 }
 
@@ -99,6 +101,7 @@ async function keepExchanging(): Promise<void> {
     await me(token);
     // Stays below the limit of live grants, above which the grant that is being refreshed would be revoked.
     await delivered(() => user.revoke(token));
+    await sleep(PAUSE_MS);
   }
 }
 

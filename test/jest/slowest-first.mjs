@@ -2,18 +2,18 @@ import Sequencer from '@jest/test-sequencer';
 
 /** Suites that take longest, in this order, although their files are small. */
 const SLOWEST = [
-  'qa/test/soak-openid',
   'test/recipes/relying-parties',
-  'test/topology/failover',
+  'qa/test/soak.long',
   'accessibility.long',
-  'test/recipes/',
-  'libs/introspection/test/package',
+  'key-rotation.long',
+  'test/topology/',
   'histories/histories',
+  'libs/introspection/test/package',
+  'test/recipes/',
   'test/end-to-end/operate',
   'test/examples/example-product',
   'test/mcp/',
   'ui/every-page',
-  'test/topology/',
 ];
 
 /** Starts the slowest suites first. Without durations of an earlier run, Jest starts the largest files first. */

@@ -58,7 +58,7 @@ async function playMany(environment: HistoryEnvironment, count: number): Promise
 }
 
 describe('concurrent histories with data losses in Redis', () => {
-  const COUNT = Number(process.env['HISTORIES'] ?? 2_500);
+  const COUNT = Number(process.env['HISTORIES'] ?? 1_000);
   let fixture: HistoryFixture;
 
   beforeAll(async () => {
