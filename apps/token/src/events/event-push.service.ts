@@ -62,6 +62,8 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
   private readonly slow = new Map<string, Promise<void>>();
   private readonly pushing: BackgroundLoop;
   private readonly expiry: BackgroundLoop;
+  /** Leases whose work an outage of our own servers has interrupted. */
+  private readonly interrupted = new Set<Lease>();
   private isClosed = false;
 
   constructor(
@@ -99,6 +101,10 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
   }
 
   private async pass(): Promise<void> {
+    for (const lease of this.interrupted) {
+      await this.streams.release(lease, null);
+      this.interrupted.delete(lease);
+    }
     await this.occupy(this.quick, PLACES.quick, false);
     await this.occupy(this.slow, PLACES.slow, true);
   }
@@ -107,7 +113,10 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
     if (active.size >= places) return;
     for (const lease of await this.streams.leaseDue(places - active.size, LEASE_S, isSlow)) {
       const pushed = this.pushAll(lease)
-        .catch((error: unknown) => this.logger.error(`events wait: ${messageOf(error)}`))
+        .catch((error: unknown) => {
+          this.logger.error(`events wait: ${messageOf(error)}`);
+          this.interrupted.add(lease);
+        })
         .finally(() => active.delete(lease.id));
       active.set(lease.id, pushed);
     }

@@ -117,6 +117,13 @@ const record = ({ streamId, userId }: { streamId: string; userId: number }, coun
     [streamId, userId, count],
   );
 
+/** Holds responses until `resolve`. */
+function gate() {
+  let resolve: (status: number) => void = () => undefined;
+  const changed = new Promise<number>((done) => (resolve = done));
+  return { changed, resolve: (status: number) => resolve(status) };
+}
+
 const released = ({ streamId }: { streamId: string }) =>
   until('the end of the lease', WITHIN_MS, async () => {
     const leased = await app.sql('SELECT FROM event_streams WHERE id = $1 AND leased_until > now()', [
@@ -494,13 +501,6 @@ describe('a revocation', () => {
 });
 
 describe('a request in flight', () => {
-  /** Holds responses until `resolve`. */
-  function gate() {
-    let resolve: (status: number) => void = () => undefined;
-    const changed = new Promise<number>((done) => (resolve = done));
-    return { changed, resolve: (status: number) => resolve(status) };
-  }
-
   type Listening = Awaited<ReturnType<typeof listening>>;
   const setStatus = (status: string) => (client: Listening) =>
     client.call('post', 'status', { stream_id: client.streamId, status });
@@ -595,6 +595,36 @@ describe('a request in flight', () => {
     const sent = at('/blinking').map(({ set }) => decodeJwt(set).jti);
     const aboutUser = (rows as { jti: string }[]).map(({ jti }) => jti);
     expect(sent.filter((jti) => aboutUser.includes(jti ?? ''))).toEqual(aboutUser);
+  });
+});
+
+describe('an outage of PostgreSQL', () => {
+  // Sequences keep their values when a statement fails.
+  const OUTAGE = `
+    CREATE SEQUENCE failed_statements;
+    CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+      $$ BEGIN PERFORM nextval('failed_statements'); RAISE EXCEPTION 'outage'; END $$;
+    CREATE TRIGGER outage BEFORE UPDATE ON event_streams FOR EACH STATEMENT EXECUTE FUNCTION fail();
+    CREATE TRIGGER outage BEFORE UPDATE ON events FOR EACH STATEMENT EXECUTE FUNCTION fail()`;
+  /** Much shorter than a lease. */
+  const SOON_MS = 10_000;
+
+  it('does not delay events until the end of the leases that it interrupted', async () => {
+    const client = await listening(pushTo('/interrupted'));
+    const { changed, resolve } = gate();
+    receiver.answer = ({ path }) => (path === '/interrupted' ? changed : 202);
+    await record(client, 1);
+    await arrived('/interrupted');
+    await app.sql(OUTAGE);
+    resolve(202);
+    await until('failed statements', WITHIN_MS, async () => {
+      const [row] = await app.sql('SELECT last_value::integer AS failed FROM failed_statements');
+      return (row as { failed: number }).failed >= 2;
+    });
+    await app.sql('DROP FUNCTION fail CASCADE');
+    await until('the next attempt', SOON_MS, () => at('/interrupted').length === 2);
+    const [first, second] = at('/interrupted').map(({ set }) => decodeJwt(set).jti);
+    expect(second).toBe(first);
   });
 });
 
