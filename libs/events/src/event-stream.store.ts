@@ -197,6 +197,7 @@ export class EventStreamStore {
 
   /** Returns the removed subjects among these subjects. */
   async excluded(streamId: string, subjects: readonly string[]): Promise<ReadonlySet<string>> {
+    if (subjects.length === 0) return new Set();
     const rows = await this.dataSource.query<{ subject: string }[]>(
       'SELECT subject FROM event_stream_subjects WHERE stream_id = $1 AND subject = ANY ($2)',
       [streamId, subjects],

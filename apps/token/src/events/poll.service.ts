@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AuditPublisher } from '#audit/publisher.js';
 import { ClientStore } from '#clients/client.store.js';
-import { EVENT_ID, EventStore } from '#events/event.store.js';
-import type { EventStream } from '#events/event-stream.store.js';
+import { EVENT_ID, EventStore, type StoredEvent } from '#events/event.store.js';
+import { type EventStream, EventStreamStore } from '#events/event-stream.store.js';
 import { OAuthError } from '#oauth/oauth-error.js';
+import { subjectOf } from '#oauth/openid/id-token.js';
 import type { Parameters } from '#oauth/parameters.js';
 import { EventCounter } from './event-counter.js';
 import { errorIn } from './security-event-delivery.js';
@@ -17,6 +18,7 @@ const MAX_ACKNOWLEDGED = 1_000;
 @Injectable()
 export class PollService {
   constructor(
+    private readonly streams: EventStreamStore,
     private readonly events: EventStore,
     private readonly clients: ClientStore,
     private readonly tokens: SecurityEventTokens,
@@ -27,26 +29,31 @@ export class PollService {
   /** Responds immediately, also without events (RFC 8936 2.4: the wait is recommended). @throws OAuthError */
   async poll(stream: EventStream, body: Parameters | undefined) {
     const { maxEvents, acknowledged, refused } = readPoll(body);
-    this.counter.count(
-      'delivered',
-      'poll',
-      await this.events.finish(stream.id, acknowledged, 'delivered', null),
-    );
+    await this.finish(stream, acknowledged, 'delivered');
     await this.refuse(stream, refused);
-    if (maxEvents === 0 || stream.status !== 'enabled')
-      return {
-        sets: {},
-        moreAvailable: stream.status === 'enabled' && (await this.events.hasOutstanding(stream.id)),
-      };
+    if (stream.status !== 'enabled') return { sets: {}, moreAvailable: false };
+    if (maxEvents === 0) return { sets: {}, moreAvailable: await this.events.hasOutstanding(stream.id) };
     const client = await this.clients.find(stream.clientId);
     if (!client) return { sets: {}, moreAvailable: false };
     const found = await this.events.outstanding(stream.id, maxEvents + 1);
-    const { wanted, excluded } = await this.tokens.split(client, stream, found.slice(0, maxEvents));
-    this.counter.count('excluded', 'poll', await this.events.finish(stream.id, excluded, 'excluded', null));
+    const page = found.slice(0, maxEvents);
+    const subjectIn = ({ userId }: StoredEvent) => (userId === null ? [] : [subjectOf(client, userId)]);
+    const excluded = await this.streams.excluded(stream.id, page.flatMap(subjectIn));
+    const isExcluded = (event: StoredEvent) => subjectIn(event).some((subject) => excluded.has(subject));
+    await this.finish(
+      stream,
+      page.filter(isExcluded).map(({ jti }) => jti),
+      'excluded',
+    );
+    const wanted = page.filter((event) => !isExcluded(event));
     const sets = await Promise.all(
       wanted.map(async (event) => [event.jti, await this.tokens.sign(client, stream, event)] as const),
     );
     return { sets: Object.fromEntries(sets), moreAvailable: found.length > maxEvents };
+  }
+
+  private async finish({ id }: EventStream, jtis: readonly string[], outcome: 'delivered' | 'excluded') {
+    this.counter.count(outcome, 'poll', await this.events.finish(id, jtis, outcome, null));
   }
 
   /** RFC 8936 2.2: `setErrs` has the events that the client cannot use, which are final. Records one audit event. */
@@ -64,29 +71,22 @@ export class PollService {
   }
 }
 
-/** @throws OAuthError */
-function readPoll(body: Parameters | undefined): {
+interface Poll {
   readonly maxEvents: number;
-  readonly acknowledged: readonly string[];
-  /** Errors by `jti`. */
-  readonly refused: ReadonlyMap<string, string>;
-} {
-  const {
-    maxEvents = MAX_EVENTS,
-    ack = [],
-    setErrs = {},
-  } = (body ?? {}) as Readonly<Record<string, unknown>>;
-  const errors = typeof setErrs === 'object' ? Object.entries(setErrs as object) : [];
-  if (
-    !Number.isSafeInteger(maxEvents) ||
-    (maxEvents as number) < 0 ||
-    !Array.isArray(ack) ||
-    typeof setErrs !== 'object' ||
-    ack.length + errors.length > MAX_ACKNOWLEDGED
-  )
+  readonly ack: readonly unknown[];
+  readonly setErrs: Readonly<Record<string, unknown>>;
+}
+
+/** @throws OAuthError */
+function readPoll(body: Parameters | undefined) {
+  const { maxEvents, ack, setErrs }: Poll = { maxEvents: MAX_EVENTS, ack: [], setErrs: {}, ...body };
+  const isWellFormed =
+    Number.isSafeInteger(maxEvents) && maxEvents >= 0 && Array.isArray(ack) && typeof setErrs === 'object';
+  const errors = isWellFormed ? Object.entries(setErrs) : [];
+  if (!isWellFormed || ack.length + errors.length > MAX_ACKNOWLEDGED)
     throw OAuthError.invalidRequest('event_poll_malformed');
   return {
-    maxEvents: Math.min(maxEvents as number, MAX_EVENTS),
+    maxEvents: Math.min(maxEvents, MAX_EVENTS),
     acknowledged: ack.filter(isUuid),
     refused: new Map(
       errors.filter(([jti]) => isUuid(jti)).map(([jti, error]) => [jti, errorIn(error) ?? 'unknown']),

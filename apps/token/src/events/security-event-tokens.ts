@@ -3,13 +3,14 @@ import { LRUCache } from 'lru-cache';
 import type { Client } from '#clients/client.js';
 import { revocationReasons } from '#error-guide/revocation-reasons.js';
 import type { StoredEvent } from '#events/event.store.js';
-import { type EventStream, EventStreamStore } from '#events/event-stream.store.js';
-import type { SecurityEventType } from '#events/event-type.js';
-import { SECURITY_EVENT_TOKEN_TYPE, securityEventClaims } from '#events/security-event-token.js';
+import type { EventStream } from '#events/event-stream.store.js';
+import { type SecurityEventType, uriOf } from '#events/event-type.js';
 import { subjectOf } from '#oauth/openid/id-token.js';
 import { DEFAULT_SIGNING_ALGORITHM, SigningKeys } from '#oauth/openid/signing-keys.js';
 import { TokenConfiguration } from '../token.configuration.js';
 
+/** `typ` of the header (RFC 8417 2.3). */
+const TOKEN_TYPE = 'secevent+jwt';
 const SIGNED_MS = 60_000;
 
 /** Signs events for the client of a stream, like its ID tokens. */
@@ -19,47 +20,47 @@ export class SecurityEventTokens {
   private readonly signed = new LRUCache<string, string>({ max: 2_000, ttl: SIGNED_MS });
 
   constructor(
-    private readonly streams: EventStreamStore,
     private readonly keys: SigningKeys,
     private readonly configuration: TokenConfiguration,
   ) {}
-
-  /** Separates events about subjects that the client has removed from the stream. */
-  async split(
-    client: Client,
-    stream: EventStream,
-    events: readonly StoredEvent[],
-  ): Promise<{ readonly wanted: readonly StoredEvent[]; readonly excluded: readonly string[] }> {
-    const subjects = events.flatMap(({ userId }) => (userId === null ? [] : [subjectOf(client, userId)]));
-    const excluded = subjects.length === 0 ? new Set() : await this.streams.excluded(stream.id, subjects);
-    const isExcluded = ({ userId }: StoredEvent) =>
-      userId !== null && excluded.has(subjectOf(client, userId));
-    return {
-      wanted: events.filter((event) => !isExcluded(event)),
-      excluded: events.filter(isExcluded).map(({ jti }) => jti),
-    };
-  }
 
   /** @param event not a logout token */
   async sign(client: Client, stream: EventStream, event: StoredEvent): Promise<string> {
     const known = this.signed.get(event.jti);
     if (known !== undefined) return known;
-    const signed = await this.signNow(client, stream, event);
+    const alg = client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
+    const claims = claimsOf(client, stream, event, this.configuration.BASE_URL);
+    const signed = await this.keys.sign(claims, alg, TOKEN_TYPE);
     this.signed.set(event.jti, signed);
     return signed;
   }
+}
 
-  private signNow(client: Client, stream: EventStream, { details, ...event }: StoredEvent): Promise<string> {
-    const alg = client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM;
-    const { reason, ...others } = details as { readonly reason?: string };
-    const type = event.type as SecurityEventType;
-    const shown = type === 'tokens-revoked' ? { ...others, ...revocationReasons(reason) } : details;
-    const receiver = { ...client, streamId: stream.id };
-    const claims = securityEventClaims(
-      { ...event, type, details: shown },
-      receiver,
-      this.configuration.BASE_URL,
-    );
-    return this.keys.sign(claims, alg, SECURITY_EVENT_TOKEN_TYPE);
-  }
+/**
+ * Claims of a security event token (RFC 8417 2.2), which has no `exp` and no `sub` (section 4.1 of SSF 1.0). They are
+ * the same in every attempt. CAEP events have the time of the event in seconds (section 2 of CAEP 1.0).
+ */
+function claimsOf(client: Client, stream: EventStream, event: StoredEvent, iss: string) {
+  const { jti, txn, userId, type } = event;
+  const uri = uriOf(type as SecurityEventType);
+  const iat = Math.floor(event.createdAt.getTime() / 1000);
+  const { reason, ...details } = event.details as { readonly reason?: string };
+  const sub = userId === null ? client.clientId : subjectOf(client, userId);
+  return {
+    iss,
+    aud: client.clientId,
+    iat,
+    jti,
+    txn,
+    sub_id: uri.includes('/secevent/ssf/')
+      ? { format: 'opaque', id: stream.id }
+      : { format: 'iss_sub', iss, sub },
+    events: {
+      [uri]: {
+        ...(uri.includes('/secevent/caep/') && { event_timestamp: iat }),
+        ...(type === 'credential-change' && { credential_type: 'password' }),
+        ...(type === 'tokens-revoked' ? { ...details, ...revocationReasons(reason) } : event.details),
+      },
+    },
+  };
 }
