@@ -53,7 +53,7 @@ const COUNT_LIMIT = 100;
 /** PostgreSQL evaluates this only for a grant with an end. */
 const IN_TESTING = `EXISTS (SELECT FROM clients WHERE client_id = $1 AND stage = 'testing')`;
 
-/** Uses the order of the index `grants_live`, because PostgreSQL might otherwise read all revoked grants. */
+/** Uses the order of the index `grants_user_client`, because PostgreSQL might otherwise read all revoked grants. */
 const QUERY = `
   WITH own AS MATERIALIZED (
     SELECT requested_scope, scope, resources, created_at, expires_at, ends_at FROM grants

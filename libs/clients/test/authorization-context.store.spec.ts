@@ -139,7 +139,7 @@ describe('AuthorizationContextStore', () => {
     await database.dataSource.query('ANALYZE grants');
     const [statement = ''] = await database.statementsOf(() => contexts.find(clientId, userId));
     const plan = await database.dataSource.query(`EXPLAIN ${statement}`, [clientId, userId]);
-    expect(JSON.stringify(plan)).toContain('grants_live');
+    expect(JSON.stringify(plan)).toContain('grants_user_client');
     expect(JSON.stringify(plan)).not.toContain('Seq Scan on grants');
   });
 });

@@ -73,18 +73,21 @@ export const EVENTS: readonly string[] = [
       WHERE s.client_id = ANY (receivers) AND kind = ANY (s.events_requested) AND s.status <> 'disabled';
     END`),
   // Records revocations with their causes. Runs once for each statement, because a statement may revoke thousands.
+  // EXECUTE plans the insertion for their number: the plan for one revocation would compare every pair of thousands.
   ...trigger(`grants_record_events AFTER UPDATE ON grants REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT AS
-    DECLARE
-      cause text := event_cause();
     BEGIN
-      INSERT INTO events (stream_id, type, user_id, details, txn)
-      SELECT s.id, 'tokens-revoked', g.user_id,
-        jsonb_strip_nulls(jsonb_build_object('grant_id', g.id, 'reason', g.revoked_for)), md5(cause || s.id)::uuid
-      FROM after g
-      JOIN before b ON b.id = g.id AND b.revoked_at IS NULL
-      JOIN event_streams s ON s.client_id = g.client_id AND 'tokens-revoked' = ANY (s.events_requested)
-        AND s.status <> 'disabled'
-      WHERE g.revoked_at IS NOT NULL;
+      IF EXISTS (SELECT FROM after g JOIN event_streams s ON s.client_id = g.client_id WHERE g.revoked_at IS NOT NULL) THEN
+        EXECUTE $insertion$
+          INSERT INTO events (stream_id, type, user_id, details, txn)
+          SELECT s.id, 'tokens-revoked', g.user_id,
+            jsonb_strip_nulls(jsonb_build_object('grant_id', g.id, 'reason', g.revoked_for)), md5($1 || s.id)::uuid
+          FROM after g
+          JOIN before b ON b.id = g.id AND b.revoked_at IS NULL
+          JOIN event_streams s ON s.client_id = g.client_id AND 'tokens-revoked' = ANY (s.events_requested)
+            AND s.status <> 'disabled'
+          WHERE g.revoked_at IS NOT NULL
+        $insertion$ USING event_cause();
+      END IF;
       RETURN NULL;
     END`),
   // Creates a function that records the end of sessions and the logout tokens (OpenID Connect Back-Channel Logout 1.0

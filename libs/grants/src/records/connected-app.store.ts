@@ -25,7 +25,7 @@ const MAX_APPS = 200;
 type Row = Omit<ConnectedApp, 'scopes'> & { readonly scope: string; readonly hasDocument: boolean };
 
 /**
- * Uses the order of the index `grants_live`, because PostgreSQL might otherwise read the revoked grants as well.
+ * Uses the order of the index `grants_user_client`, because PostgreSQL might otherwise read the revoked grants as well.
  * @param condition SQL condition on grants
  */
 const connectedApps = (condition: string): string => `

@@ -3,14 +3,12 @@ import type { RevocationCause } from '#oauth/revocation-cause.js';
 
 /** Refers to users and clients by the names of their tables, because their libraries are above this one. */
 @Entity('grants')
+@Index('grants_client', ['clientId', 'createdAt', 'revokedAt'])
 @Index('grants_user', ['userId', 'expiresAt'])
-@Index('grants_client', ['clientId', 'createdAt', 'id'])
-@Index('grants_client_newest', ['clientId', 'createdAt', 'id'], { where: 'revoked_at IS NULL' })
-@Index('grants_newest', ['createdAt', 'id'], { where: 'revoked_at IS NULL' })
+@Index('grants_user_client', ['userId', 'clientId', 'createdAt', 'revokedAt'])
+@Index('grants_newest', ['createdAt'], { where: 'revoked_at IS NULL' })
 @Index('grants_session', ['session'], { where: 'session IS NOT NULL' })
-@Index('grants_user_client', ['userId', 'clientId', 'createdAt'])
-@Index('grants_live', ['userId', 'clientId', 'createdAt'], { where: 'revoked_at IS NULL' })
-@Index('grants_unredeemed', ['createdAt', 'id'], {
+@Index('grants_unredeemed', ['createdAt'], {
   where: 'last_used_on IS NULL AND revoked_at IS NULL AND expires_at > created_at',
 })
 @Index('grants_revocation_outstanding', ['revokedAt', 'id'], {

@@ -40,7 +40,7 @@ const COVERS_APIS = `
 
 /**
  * Checks `continuesConsent`: selects for each scope the newest live grant that covers the scope for these APIs, and
- * locks the grants in the common lock order. Uses the order of the index `grants_live`, because PostgreSQL might
+ * locks the grants in the common lock order. Uses the order of the index `grants_user_client`, because PostgreSQL might
  * otherwise read the revoked grants as well.
  */
 const CONTINUED_CONSENT = `

@@ -240,6 +240,8 @@ describe('the list of revocations to apply', () => {
        FROM generate_series(1, $3::integer) i`,
       [fixture.userId, fixture.clientId, 300],
     );
+    // Indexes keep the pages of entries that are gone, which makes them expensive.
+    await database.dataSource.query('REINDEX TABLE grants');
     await database.dataSource.query('ANALYZE grants');
     const statements = await database.statementsWithValuesOf(() => pages(65_000));
     const plans: string[] = [];
@@ -251,8 +253,8 @@ describe('the list of revocations to apply', () => {
         plans.push(plan.map((line) => line['QUERY PLAN']).join('\n'));
       }
     });
-    expect(plans[0]).toMatch(/Scan.* using grants_revocation_outstanding on grants/);
-    expect(plans.at(-1)).toMatch(/Scan.* using grants_revocation_applied on grants/);
+    expect(plans[0]).toMatch(/Scan.* (?:using|on) grants_revocation_outstanding\b/);
+    expect(plans.at(-1)).toMatch(/Scan.* (?:using|on) grants_revocation_applied\b/);
   });
 
   it('excludes live and unknown grants that were marked as applied', async () => {
@@ -285,7 +287,7 @@ describe('the revocation of a client’s grants', () => {
     for (const { text, values } of searches.slice(1)) {
       const plan = await database.dataSource.query<{ 'QUERY PLAN': string }[]>(`EXPLAIN ${text}`, values);
       expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toMatch(
-        /on grants_client(?:_newest)?\b.*\n.*Index Cond: .*created_at|using grants_client(?:_newest)? on.*\n.*Index Cond: .*created_at/,
+        /(?:on|using) grants_client\b.*\n.*Index Cond: .*created_at/,
       );
     }
     const [left] = await database.dataSource.query<{ live: number }[]>(
