@@ -6,8 +6,9 @@ import { OAuthError } from '#oauth/oauth-error.js';
 import { verifyWithAnyKey } from '#platform/http/provider-keys.js';
 import { isSessionId, isSubject } from '../configuration/profile-claims.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
-import { SessionService } from '../session/session.service.js';
+import { UserSessionStore } from '../session/user-session.store.js';
 import { LogoutTokenStore } from './logout-token.store.js';
+import { FailedCheckError } from './external-login.error.js';
 import { LoginProvider } from './login-provider.js';
 
 /** Event type of a logout token (section 2.4 of OpenID Connect Back-Channel Logout 1.0). */
@@ -20,41 +21,30 @@ export interface Logout {
   readonly sub: string | null;
 }
 
-export class InvalidLogoutTokenError extends Error {
-  constructor(readonly failed: string) {
-    super(`the logout token is not valid: ${failed}`);
-    this.name = 'InvalidLogoutTokenError';
-  }
-}
-
 /**
  * Performs steps 5 to 7 of section 2.6 of Back-Channel Logout 1.0. jose has already checked the signature, `iss`,
  * `aud`, `exp` and `iat`.
- * @throws InvalidLogoutTokenError
+ * @throws FailedCheckError
  */
 function checkLogoutToken(header: JWTHeaderParameters, claims: JWTPayload): Logout {
   const { sub, sid, jti, events, nonce } = claims as Readonly<Record<string, unknown>>;
   // Section 2.4 recommends the type logout+jwt. Any other explicit type is another kind of token (RFC 8725 3.11).
   if (header.typ !== undefined && !/^(application\/)?(logout\+jwt|jwt)$/i.test(header.typ))
-    throw invalid('typ');
-  if (sub !== undefined && !isSubject(sub)) throw invalid('sub');
-  if (sid !== undefined && !isSessionId(sid)) throw invalid('sid');
+    throw new FailedCheckError('typ');
+  if (sub !== undefined && !isSubject(sub)) throw new FailedCheckError('sub');
+  if (sid !== undefined && !isSessionId(sid)) throw new FailedCheckError('sid');
   // Step 5: "Verify that the Logout Token contains a sub Claim, a sid Claim, or both."
-  if (sub === undefined && sid === undefined) throw invalid('sub');
+  if (sub === undefined && sid === undefined) throw new FailedCheckError('sub');
   // Step 6: "Verify that the Logout Token contains an events Claim". Its LOGOUT_EVENT member must be a JSON object.
-  if (!isObject(events) || !isObject(events[LOGOUT_EVENT])) throw invalid('events');
+  if (!isObject(events) || !isObject(events[LOGOUT_EVENT])) throw new FailedCheckError('events');
   // Step 7: "Verify that the Logout Token does not contain a nonce Claim". The ID tokens of logins do.
-  if (nonce !== undefined) throw invalid('nonce');
-  if (typeof jti !== 'string' || jti === '' || jti.length > 255) throw invalid('jti');
+  if (nonce !== undefined) throw new FailedCheckError('nonce');
+  if (typeof jti !== 'string' || jti === '' || jti.length > 255) throw new FailedCheckError('jti');
   return { jti, sid: sid ?? null, sub: sub ?? null };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function invalid(failed: string): InvalidLogoutTokenError {
-  return new InvalidLogoutTokenError(failed);
 }
 
 /** Maximum age of a logout token in seconds. Section 2.4 of Back-Channel Logout 1.0 recommends at most two minutes. */
@@ -69,7 +59,7 @@ export class BackChannelLogoutService {
   constructor(
     private readonly provider: LoginProvider,
     private readonly tokens: LogoutTokenStore,
-    private readonly sessions: SessionService,
+    private readonly sessions: UserSessionStore,
     private readonly users: UserStore,
     private readonly logouts: LogoutStore,
     private readonly configuration: AuthorizeConfiguration,
@@ -83,7 +73,7 @@ export class BackChannelLogoutService {
    */
   async logout(token: unknown): Promise<Readonly<Record<string, unknown>>> {
     const logout = await this.verify(token);
-    if (await this.tokens.isKnown(logout.jti)) throw invalidToken(new InvalidLogoutTokenError('jti'));
+    if (await this.tokens.isKnown(logout.jti)) throw invalidToken('jti');
     const outcome = await this.end(logout);
     // Stores the token last, so that a retry after a crash ends the sessions. A concurrent replay is harmless.
     await this.tokens.remember(logout.jti, MAX_AGE + 2 * this.configuration.CLOCK_SKEW);
@@ -116,20 +106,19 @@ export class BackChannelLogoutService {
       });
       return checkLogoutToken(protectedHeader, payload);
     } catch (error) {
-      throw invalidToken(error);
+      const failed = failedCheck(error);
+      throw failed === null ? error : invalidToken(failed);
     }
   }
 }
 
-/** Reports only the name of the failed claim or jose's error code. Returns errors that have neither unchanged. */
-function invalidToken(error: unknown): unknown {
-  const failed = failedCheck(error);
-  if (failed === null) return error;
+function invalidToken(failed: string): OAuthError {
   return OAuthError.invalidRequest('logout_token_invalid', { detail: { failed } });
 }
 
+/** Returns the name of the failed claim, or jose's error code; null for an error that has neither. */
 function failedCheck(error: unknown): string | null {
-  if (error instanceof InvalidLogoutTokenError) return error.failed;
+  if (error instanceof FailedCheckError) return error.failed;
   if (!(error instanceof Error)) return null;
   const { claim, code } = error as Error & { readonly claim?: unknown; readonly code?: unknown };
   if (typeof claim === 'string' && claim !== 'unspecified') return claim;

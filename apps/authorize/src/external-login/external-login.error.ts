@@ -31,14 +31,27 @@ export class ExternalLoginError extends OAuthError {
   }
 }
 
+/** Failed check of what the login provider sent. Has no cause, because errors of jose contain the claims. */
+export class FailedCheckError extends Error {
+  /** @param failed name of the claim or parameter */
+  constructor(
+    readonly failed: string,
+    message = `a check failed: ${failed}`,
+  ) {
+    super(message);
+    this.name = 'FailedCheckError';
+  }
+}
+
 /** @param failed name of the claim or parameter that a check refused */
 export function invalidResponse(problem: string, failed: string, query: string): ExternalLoginError {
   return new ExternalLoginError({ id: 'login_response_invalid', problem }, query, { detail: { failed } });
 }
 
-/** Wraps the error of an outage, so that the error page can restart the login. Returns other errors unchanged. */
+/** Wraps a failed check or an outage, so that the error page can restart the login. Returns other errors unchanged. */
 export function duringLogin(error: unknown, query: string): unknown {
   if (error instanceof ExternalLoginError) return error;
+  if (error instanceof FailedCheckError) return invalidResponse(error.message, error.failed, query);
   const { status, detail } =
     error instanceof OAuthError ? error : OAuthError.fromFailure(failedRequest(error));
   if (status !== 503) return error;

@@ -9,7 +9,7 @@ import { afterLogin, resumableQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import type { ValidatedRequest } from '../validated-request.js';
 import { LoginCookie, type LoginRedirect, SessionService } from '../session/session.service.js';
-import type { ExternalSession, UserSession } from '../session/user-session.store.js';
+import { type ExternalSession, type UserSession, UserSessionStore } from '../session/user-session.store.js';
 import { duringLogin, ExternalLoginError, invalidResponse } from './external-login.error.js';
 import { LoginProvider, type LoginStart } from './login-provider.js';
 import { type ConsumedTransaction, LoginTransactionStore } from './login-transaction.store.js';
@@ -51,6 +51,7 @@ export class ExternalLoginService {
     private readonly loginCookie: LoginCookie,
     private readonly users: ExternalUserStore,
     private readonly sessions: SessionService,
+    private readonly storedSessions: UserSessionStore,
     private readonly configuration: AuthorizeConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
@@ -127,13 +128,13 @@ export class ExternalLoginService {
     const identity = { issuer: this.configuration.loginIssuer, externalId: subject };
     try {
       // Must precede the upsert, so that a logout token that arrives after the upsert also ends this session.
-      if (session.sid === undefined) await this.sessions.addWithoutSid(identity);
+      if (session.sid === undefined) await this.storedSessions.addWithoutSid(identity);
       const user = await this.upsertUser(identity, authenticated);
       if (user.disabled)
         throw new ExternalLoginError('login_user_disabled', query, {
           detail: { user_id: user.id },
         });
-      if (await this.sessions.isEnded(session))
+      if (await this.storedSessions.isEnded(session.sid))
         throw invalidResponse('the session at the login provider has ended', 'sid', query);
       const cookie = await this.sessions.begin(cookieHeader, user, query, session);
       return { location: afterLogin(query), login: { user, cookie } };

@@ -40,6 +40,6 @@ export abstract class LoginProvider {
    */
   abstract logoutUrl(cookie: string, session: UserSession): Promise<string | null>;
 
-  /** @throws InvalidLogoutTokenError without a secure `jwks_uri`; other errors if the metadata cannot be fetched */
+  /** @throws FailedCheckError without a secure `jwks_uri`; other errors if the metadata cannot be fetched */
   abstract logoutTokenRules(): Promise<LogoutTokenRules>;
 }

@@ -1,8 +1,11 @@
 import { decodeJwt, errors, type JWTPayload, type JWTVerifyOptions } from 'jose';
-import type { Clock } from '#platform/clock.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '#platform/clock.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
+import { FailedCheckError } from '../external-login/external-login.error.js';
 import { isSessionId, isSubject } from '../configuration/profile-claims.js';
 import { verifyWithAnyKey } from '#platform/http/provider-keys.js';
-import { PRODUCT_ALGORITHMS, type ProductKeys } from '../configuration/product-keys.js';
+import { PRODUCT_ALGORITHMS, PRODUCT_KEYS, type ProductKeys } from '../configuration/product-keys.js';
 
 /** Explicit typing (RFC 8725 3.11): another JWT signed with the product's key cannot be used as a login. */
 const ASSERTION_TYPE = 'login+jwt';
@@ -20,14 +23,6 @@ export interface LoginAssertion {
   readonly claims: JWTPayload;
 }
 
-export interface AssertionOptions {
-  readonly issuer: string;
-  readonly audience: string;
-  /** Seconds. */
-  readonly clockSkew: number;
-  readonly clock: Clock;
-}
-
 /** Returns the unverified challenge, which identifies the login transaction; '' without a challenge. */
 export function loginChallengeOf(assertion: string): string {
   try {
@@ -38,49 +33,39 @@ export function loginChallengeOf(assertion: string): string {
   }
 }
 
-/** Has no cause, because jose's errors contain the claims, which must not be logged. */
-export class InvalidLoginAssertionError extends Error {
-  constructor(
-    readonly failed: string,
-    rule: string,
-  ) {
-    super(`the product’s login assertion is not accepted: ${rule}`);
-    this.name = 'InvalidLoginAssertionError';
-  }
-}
-
+@Injectable()
 export class AssertionVerifier {
   constructor(
-    private readonly keys: ProductKeys,
-    private readonly options: AssertionOptions,
+    @Inject(PRODUCT_KEYS) private readonly keys: ProductKeys,
+    private readonly configuration: AuthorizeConfiguration,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
-  /** @throws InvalidLoginAssertionError; DependencyUnavailableError if the keys of the product cannot be fetched */
+  /** @throws FailedCheckError; DependencyUnavailableError if the keys of the product cannot be fetched */
   async verify(assertion: string, challenge: string): Promise<LoginAssertion> {
-    const { issuer, audience, clockSkew, clock } = this.options;
+    const { AUTH_URL, CLOCK_SKEW, loginIssuer } = this.configuration;
     const payload = await signedClaims(assertion, this.keys, {
       algorithms: PRODUCT_ALGORITHMS,
       typ: ASSERTION_TYPE,
-      issuer,
-      audience,
+      issuer: loginIssuer,
+      audience: AUTH_URL,
       maxTokenAge: MAX_AGE_S,
-      clockTolerance: clockSkew,
-      currentDate: new Date(clock()),
+      clockTolerance: CLOCK_SKEW,
+      currentDate: new Date(this.clock()),
     });
     // A second audience could replay the assertion here.
-    if ([payload.aud].flat().length !== 1) throw new InvalidLoginAssertionError('aud', RULES.aud);
-    if (payload['challenge'] !== challenge)
-      throw new InvalidLoginAssertionError('challenge', RULES.challenge);
+    if ([payload.aud].flat().length !== 1) throw refusedAssertion('aud');
+    if (payload['challenge'] !== challenge) throw refusedAssertion('challenge');
     const { sub, sid, iat = 0, auth_time: authTime = null } = payload;
-    if (!isSubject(sub)) throw new InvalidLoginAssertionError('sub', RULES.sub);
-    if (sid !== undefined && !isSessionId(sid)) throw new InvalidLoginAssertionError('sid', RULES.sid);
-    if (authTime !== null && !(typeof authTime === 'number' && authTime <= iat + clockSkew))
-      throw new InvalidLoginAssertionError('auth_time', RULES.auth_time);
+    if (!isSubject(sub)) throw refusedAssertion('sub');
+    if (sid !== undefined && !isSessionId(sid)) throw refusedAssertion('sid');
+    if (authTime !== null && !(typeof authTime === 'number' && authTime <= iat + CLOCK_SKEW))
+      throw refusedAssertion('auth_time');
     return { subject: sub, sessionId: sid ?? null, issuedAt: iat, authTime, claims: payload };
   }
 }
 
-const RULES = {
+const RULES: Readonly<Record<string, string>> = {
   typ: `its header must have the typ ${ASSERTION_TYPE}`,
   iss: 'its iss must be the origin of LOGIN_URL',
   aud: 'its aud must be AUTH_URL only',
@@ -91,28 +76,31 @@ const RULES = {
   sub: 'its sub must be the user’s id: 1 to 255 printable ASCII characters',
   sid: 'its sid must be the id of your session: text of 1 to 255 characters',
   auth_time: 'its auth_time must be a number of seconds since 1970, and not after its iat',
-} as const;
+};
 
 async function signedClaims(jwt: string, keys: ProductKeys, options: JWTVerifyOptions): Promise<JWTPayload> {
   try {
     const { payload } = await verifyWithAnyKey(jwt, keys, options);
     return payload;
   } catch (error) {
-    throw error instanceof errors.JOSEError ? invalidAssertion(error) : error;
+    throw error instanceof errors.JOSEError ? failureOf(error) : error;
   }
 }
 
-function invalidAssertion(error: errors.JOSEError): InvalidLoginAssertionError {
-  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
-    const { claim } = error;
-    return new InvalidLoginAssertionError(claim, RULES[claim as keyof typeof RULES]);
-  }
+/** @param rule by default the rule of the failed claim */
+export function refusedAssertion(failed: string, rule = RULES[failed]): FailedCheckError {
+  return new FailedCheckError(failed, `the product’s login assertion is not accepted: ${rule}`);
+}
+
+function failureOf(error: errors.JOSEError): FailedCheckError {
+  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
+    return refusedAssertion(error.claim);
   if (error instanceof errors.JOSEAlgNotAllowed)
-    return new InvalidLoginAssertionError('alg', 'its alg must be EdDSA or ES256');
+    return refusedAssertion('alg', 'its alg must be EdDSA or ES256');
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
-    return new InvalidLoginAssertionError(
+    return refusedAssertion(
       'signature',
       'its signature does not match any key in LOGIN_PUBLIC_KEY or LOGIN_JWKS_URL',
     );
-  return new InvalidLoginAssertionError('format', 'it is not a signed JWT');
+  return refusedAssertion('format', 'it is not a signed JWT');
 }

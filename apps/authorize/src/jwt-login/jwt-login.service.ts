@@ -11,8 +11,8 @@ import {
 import {
   AssertionVerifier,
   loginChallengeOf,
-  InvalidLoginAssertionError,
   type LoginAssertion,
+  refusedAssertion,
 } from './assertion-verifier.js';
 import { type IssuedChallenge, LoginChallenges } from './login-challenge.js';
 
@@ -83,8 +83,6 @@ export class JwtLoginService {
       this.checkAuthTime(verified, issued);
       return verified;
     } catch (error) {
-      if (error instanceof InvalidLoginAssertionError)
-        throw invalidResponse(error.message, error.failed, query);
       throw duringLogin(error, query);
     }
   }
@@ -97,7 +95,7 @@ export class JwtLoginService {
     const since = Math.max(prompt.split(' ').includes('login') ? iat : -Infinity, issuedAt - maxAge);
     if (since === -Infinity) return;
     if (authTime === null || authTime < since - this.configuration.CLOCK_SKEW)
-      throw new InvalidLoginAssertionError(
+      throw refusedAssertion(
         'auth_time',
         'the challenge requires a new authentication (prompt or max_age), and its auth_time does not prove one',
       );

@@ -1,7 +1,11 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
 import { compactVerify, type CompactJWSHeaderParameters, errors, type JWK, SignJWT } from 'jose';
 import { thumbprintOf } from '#oauth/jwk.js';
-import type { Clock } from '#platform/clock.js';
+import { KeyRing } from '#keys/key-ring.js';
+import { CLOCK, type Clock } from '#platform/clock.js';
+import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
+import { LOGIN_VALIDITY } from '../external-login/external-login.service.js';
 
 /** Explicit typing (RFC 8725 3.11): the product cannot mistake another JWT of this service for a challenge. */
 const CHALLENGE_TYPE = 'login-challenge+jwt';
@@ -26,14 +30,6 @@ export interface IssuedChallenge extends ChallengeClaims {
   readonly iat: number;
 }
 
-export interface ChallengeOptions {
-  readonly issuer: string;
-  readonly audience: string;
-  /** Seconds. */
-  readonly lifetime: number;
-  readonly clock: Clock;
-}
-
 interface SigningKey {
   readonly kid: string;
   readonly privateKey: KeyObject;
@@ -44,29 +40,31 @@ interface SigningKey {
  * Signed login requests. The product verifies a challenge before it shows the application's name. This service rejects
  * forged challenges without I/O.
  */
+@Injectable()
 export class LoginChallenges {
+  /** The first key signs, and all keys verify. */
   private readonly keys: readonly [SigningKey, ...SigningKey[]];
 
-  /** @param seeds 32 bytes each; the first seed signs, and all seeds verify */
   constructor(
-    seeds: readonly Buffer[],
-    private readonly options: ChallengeOptions,
+    { challengeKeys }: KeyRing,
+    private readonly configuration: AuthorizeConfiguration,
+    @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    const [first, ...others] = seeds.map(signingKey);
+    const [first, ...others] = challengeKeys.map(signingKey);
     if (!first) throw new RangeError('challenges need a key');
     this.keys = [first, ...others];
   }
 
   issue(claims: ChallengeClaims): Promise<string> {
-    const { issuer, audience, lifetime, clock } = this.options;
+    const { AUTH_URL, loginIssuer } = this.configuration;
     const [{ kid, privateKey }] = this.keys;
-    const issuedAt = Math.floor(clock() / 1000);
+    const issuedAt = Math.floor(this.clock() / 1000);
     return new SignJWT({ ...claims })
       .setProtectedHeader({ alg: 'EdDSA', typ: CHALLENGE_TYPE, kid })
-      .setIssuer(issuer)
-      .setAudience(audience)
+      .setIssuer(AUTH_URL)
+      .setAudience(loginIssuer)
       .setIssuedAt(issuedAt)
-      .setExpirationTime(issuedAt + lifetime)
+      .setExpirationTime(issuedAt + LOGIN_VALIDITY)
       .sign(privateKey);
   }
 

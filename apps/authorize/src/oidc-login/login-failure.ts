@@ -1,15 +1,9 @@
-import { ExternalLoginError, type LoginReason } from '../external-login/external-login.error.js';
+import {
+  ExternalLoginError,
+  FailedCheckError,
+  type LoginReason,
+} from '../external-login/external-login.error.js';
 import { DependencyUnavailableError } from '#platform/errors.js';
-
-export class InvalidResponseError extends Error {
-  constructor(
-    readonly failed: string,
-    message: string,
-  ) {
-    super(message);
-    this.name = 'InvalidResponseError';
-  }
-}
 
 interface LoginFailure {
   readonly reason: LoginReason;
@@ -30,7 +24,7 @@ function loginFailure(error: unknown): LoginFailure | null {
     return unavailable('no response');
   const [first] = chain;
   if (first === undefined) return null;
-  if (first instanceof InvalidResponseError) return invalid(first.failed, first.message);
+  if (first instanceof FailedCheckError) return invalid(first.failed, first.message);
   const isProviderError = first.name === 'AuthorizationResponseError' || first.name === 'ResponseBodyError';
   if (isProviderError) return providerError(first.name, textOf(first, 'error'));
   const code = textOf(first, 'code');

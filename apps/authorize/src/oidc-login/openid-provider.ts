@@ -12,13 +12,13 @@ import {
   type StartedLogin,
 } from '../external-login/login-provider.js';
 import type { LoginTransaction } from '../external-login/login-transaction.store.js';
-import { InvalidLogoutTokenError } from '../external-login/back-channel-logout.service.js';
+import { FailedCheckError } from '../external-login/external-login.error.js';
 import { isSubject } from '../configuration/profile-claims.js';
 import { providerFetch } from '#platform/http/provider-fetch.js';
 import { fetchedKeys, isAsymmetric, verifyWithAnyKey } from '#platform/http/provider-keys.js';
 import { decrypt } from '#platform/encryption.js';
 import { idTokenKey, type UserSession } from '../session/user-session.store.js';
-import { externalLoginError, InvalidResponseError } from './login-failure.js';
+import { externalLoginError } from './login-failure.js';
 
 export interface Authenticated {
   readonly claims: IDToken;
@@ -113,10 +113,7 @@ export class OpenIdProvider implements LoginProvider {
     const claims = tokens.claims();
     if (!claims || tokens.id_token === undefined) throw new Error('the ID token is missing');
     if (!isSubject(claims.sub))
-      throw new InvalidResponseError(
-        'sub',
-        'the sub of the ID token is not 1 to 255 printable ASCII characters',
-      );
+      throw new FailedCheckError('sub', 'the sub of the ID token is not 1 to 255 printable ASCII characters');
     await this.checkSignature(tokens.id_token, config.serverMetadata());
     if (reauthenticate !== undefined) this.checkReauthentication(claims, startedAt);
     const { userinfo_endpoint: endpoint } = config.serverMetadata();
@@ -128,28 +125,22 @@ export class OpenIdProvider implements LoginProvider {
   /** Although TLS authenticates the token endpoint (OpenID Connect Core 3.1.3.7), because a proxy may terminate TLS. */
   private async checkSignature(idToken: string, metadata: ServerMetadata): Promise<void> {
     const { CLOCK_SKEW: clockTolerance } = this.configuration;
-    const signing = this.signingKeys(metadata);
-    if (signing === null) throw new InvalidResponseError('jwks_uri', 'the provider has no usable jwks_uri');
-    const { keys, algorithms } = signing;
+    const { keys, algorithms } = this.signingKeys(metadata);
     await verifyWithAnyKey(idToken, keys, { algorithms, clockTolerance }).catch((error: unknown) => {
       // Without the cause, because errors of jose contain the claims.
       if (error instanceof errors.JOSEError)
-        throw new InvalidResponseError(
-          'signature',
-          `the signature of the ID token is not valid: ${error.code}`,
-        );
+        throw new FailedCheckError('signature', `the signature of the ID token is not valid: ${error.code}`);
       throw error;
     });
   }
 
-  /** @returns null without a jwks_uri, or with a URL that TLS does not protect */
-  private signingKeys(
-    metadata: ServerMetadata,
-  ): { readonly keys: JWTVerifyGetKey; readonly algorithms: string[] } | null {
+  /** @throws FailedCheckError without a jwks_uri, or with a URL that TLS does not protect */
+  private signingKeys(metadata: ServerMetadata): Pick<LogoutTokenRules, 'keys' | 'algorithms'> {
     // Without a list, openid-client accepts RS256.
     const { jwks_uri: url, id_token_signing_alg_values_supported: listed = ['RS256'] } = metadata;
-    if (url === undefined) return null;
-    if (!url.startsWith('https:') && !this.configuration.LOGIN_ISSUER.startsWith('http:')) return null;
+    const isProtected = url?.startsWith('https:') || this.configuration.LOGIN_ISSUER.startsWith('http:');
+    if (url === undefined || !isProtected)
+      throw new FailedCheckError('jwks_uri', 'the provider has no usable jwks_uri');
     if (this.keys?.url !== url) this.keys = { url, get: fetchedKeys(url) };
     return { keys: this.keys.get, algorithms: listed.filter(isAsymmetric) };
   }
@@ -158,7 +149,7 @@ export class OpenIdProvider implements LoginProvider {
   private checkReauthentication({ auth_time: authTime }: IDToken, startedAt: number): void {
     if (authTime === undefined) return;
     if (authTime + 1 + this.configuration.CLOCK_SKEW >= startedAt / 1000) return;
-    throw new InvalidResponseError('auth_time', 'the user did not log in again');
+    throw new FailedCheckError('auth_time', 'the user did not log in again');
   }
 
   /** Our log-out URL must be registered at the provider as a post_logout_redirect_uri (RP-Initiated Logout 1.0). */
@@ -182,7 +173,6 @@ export class OpenIdProvider implements LoginProvider {
   async logoutTokenRules(): Promise<LogoutTokenRules> {
     // Back-Channel Logout 1.0 2.6: the algorithms of ID tokens.
     const signing = this.signingKeys((await this.anyMetadata()).serverMetadata());
-    if (signing === null) throw new InvalidLogoutTokenError('jwks_uri');
     return { ...signing, audience: this.configuration.LOGIN_CLIENT_ID };
   }
 
@@ -224,7 +214,7 @@ export class OpenIdProvider implements LoginProvider {
     );
     const { issuer } = config.serverMetadata();
     // Discovery 4.3 requires an "identical" issuer. openid-client ignores a trailing slash, but identities do not.
-    if (issuer !== LOGIN_ISSUER) throw new InvalidResponseError('issuer', `LOGIN_ISSUER must be ${issuer}`);
+    if (issuer !== LOGIN_ISSUER) throw new FailedCheckError('issuer', `LOGIN_ISSUER must be ${issuer}`);
     this.current = { config, checkedAt: this.clock() };
     return config;
   }

@@ -34,7 +34,7 @@ export class SessionListService {
     const valid = await Promise.all(
       listed.map(async ({ session, idleMs }) => {
         const { authTime, external } = session;
-        const isEnded = external?.sid !== undefined && (await this.sessions.isEnded(external.sid));
+        const isEnded = await this.sessions.isEnded(external?.sid);
         if (isEnded || authTime < oldest || !isCurrent(session, user)) return [];
         return {
           started_at: new Date(authTime).toISOString(),

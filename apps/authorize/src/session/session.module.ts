@@ -15,6 +15,13 @@ import { UserSessionStore } from './user-session.store.js';
     SessionService,
     UserSessionStore,
   ],
-  exports: [CookieDiagnosisService, FlashMessageStore, LoginCookie, UserSessionCookie, SessionService],
+  exports: [
+    CookieDiagnosisService,
+    FlashMessageStore,
+    LoginCookie,
+    UserSessionCookie,
+    SessionService,
+    UserSessionStore,
+  ],
 })
 export class SessionModule {}

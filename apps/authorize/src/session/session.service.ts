@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Login } from '#grants/grant.js';
-import type { Identity, User } from '#users/user.js';
+import type { User } from '#users/user.js';
 import { UserStore } from '#users/user.store.js';
 import { LogoutStore } from '#events/logout.store.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
@@ -71,7 +71,7 @@ export class SessionService {
     const expired =
       session !== null &&
       (this.clock() - session.authTime > SESSION_LIFETIME * 1000 ||
-        (session.external !== undefined && (await this.isEnded(session.external))));
+        (await this.sessions.isEnded(session.external?.sid)));
     return { cookie, session: expired ? null : session };
   }
 
@@ -110,8 +110,7 @@ export class SessionService {
     const id = sessionIdOf(cookie, session);
     await Promise.all([
       this.sessions.create(cookie, session),
-      external?.sid !== undefined &&
-        this.sessions.addToExternal(external.sid, id, this.configuration.SESSION_LIFETIME),
+      external?.sid !== undefined && this.sessions.addToExternal(external.sid, id),
     ]);
     return cookie;
   }
@@ -172,28 +171,6 @@ export class SessionService {
     return form !== null && current?.answered === form.id;
   }
 
-  /**
-   * Ends the sessions with this `sid`, and rejects the `sid` for the lifetime of a session, because a login may be in
-   * progress.
-   * @returns ids of the ended sessions, as recorded in grants
-   */
-  async endExternal(sid: string): Promise<readonly string[]> {
-    return this.sessions.endExternal(sid, this.configuration.SESSION_LIFETIME);
-  }
-
-  /** Records that the user has a session without a `sid`, which a logout token cannot identify. */
-  async addWithoutSid(identity: Identity): Promise<void> {
-    await this.sessions.addWithoutSid(nameOf(identity), this.configuration.SESSION_LIFETIME);
-  }
-
-  async hasWithoutSid(identity: Identity): Promise<boolean> {
-    return this.sessions.hasWithoutSid(nameOf(identity));
-  }
-
-  async isEnded({ sid }: ExternalSession): Promise<boolean> {
-    return sid !== undefined && this.sessions.isEnded(sid);
-  }
-
   /** Returns the ended session again for a minute, because the response may have been lost; null without a session. */
   async end(cookie: string | null): Promise<EndedSession | null> {
     const session = cookie === null ? null : await this.sessions.delete(cookie);
@@ -237,11 +214,6 @@ export function isCurrent(
   user: Pick<User, 'id' | 'sessionGeneration' | 'disabled'>,
 ): boolean {
   return session.userId === user.id && session.generation === user.sessionGeneration && !user.disabled;
-}
-
-/** An issuer contains no spaces, so the name is unambiguous. */
-function nameOf({ issuer, externalId }: Identity): string {
-  return `${issuer} ${externalId}`;
 }
 
 /** Encrypts the ID token, and drops a token that is too long for a log-out URL. */

@@ -10,6 +10,7 @@ import {
 import { REDIS } from '#platform/redis/redis.connection.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import type { EncryptionKey } from '#platform/encryption.js';
+import type { Identity } from '#users/user.js';
 
 export interface UserSession {
   readonly userId: number;
@@ -141,32 +142,47 @@ export class UserSessionStore {
     return (await this.run('sessionReplace', [keyOf(cookie)], texts)) === 1;
   }
 
-  /** Ends all sessions with this `sid`. @returns their ids, as recorded in grants */
-  async endExternal(sid: string, lifetimeS: number): Promise<string[]> {
-    await withRedisErrors(this.redis.set(endedKeyOf(sid), '1', 'EX', lifetimeS));
+  /**
+   * Ends the sessions with this `sid`, and rejects the `sid` for the lifetime of a session, because a login may be in
+   * progress.
+   * @returns ids of the ended sessions, as recorded in grants
+   */
+  async endExternal(sid: string): Promise<string[]> {
+    await this.mark(endedKeyOf(sid));
     return withRedisErrors(this.redis.smembers(sessionsKeyOf(sid)));
   }
 
   /** @param session id of the session, as recorded in grants */
-  async addToExternal(sid: string, session: string, lifetimeS: number): Promise<void> {
+  async addToExternal(sid: string, session: string): Promise<void> {
+    const { SESSION_LIFETIME: lifetime } = this.configuration;
     await withRedisErrors(this.redis.sadd(sessionsKeyOf(sid), session));
-    await withRedisErrors(this.redis.expire(sessionsKeyOf(sid), lifetimeS));
+    await withRedisErrors(this.redis.expire(sessionsKeyOf(sid), lifetime));
   }
 
   async removeFromExternal(sid: string, session: string): Promise<void> {
     await withRedisErrors(this.redis.srem(sessionsKeyOf(sid), session));
   }
 
-  async addWithoutSid(user: string, lifetimeS: number): Promise<void> {
-    await withRedisErrors(this.redis.set(withoutSidKeyOf(user), '1', 'EX', lifetimeS));
+  /** Records that the user has a session without a `sid`, which a logout token cannot identify. */
+  async addWithoutSid(identity: Identity): Promise<void> {
+    await this.mark(withoutSidKeyOf(identity));
   }
 
-  async hasWithoutSid(user: string): Promise<boolean> {
-    return (await withRedisErrors(this.redis.exists(withoutSidKeyOf(user)))) === 1;
+  async hasWithoutSid(identity: Identity): Promise<boolean> {
+    return this.isMarked(withoutSidKeyOf(identity));
   }
 
-  async isEnded(sid: string): Promise<boolean> {
-    return (await withRedisErrors(this.redis.exists(endedKeyOf(sid)))) === 1;
+  /** @param sid of a session; undefined for a session that no `sid` can end */
+  async isEnded(sid: string | undefined): Promise<boolean> {
+    return sid !== undefined && this.isMarked(endedKeyOf(sid));
+  }
+
+  private async mark(key: string): Promise<void> {
+    await withRedisErrors(this.redis.set(key, '1', 'EX', this.configuration.SESSION_LIFETIME));
+  }
+
+  private async isMarked(key: string): Promise<boolean> {
+    return (await withRedisErrors(this.redis.exists(key))) === 1;
   }
 
   /**
@@ -203,7 +219,9 @@ const replacedKeyOf = (cookie: string): string => `replaced:{${keyOf(cookie)}}`;
 const userKeyOf = (userId: number): string => `sessions-of-user:${userId}`;
 const endedKeyOf = (sid: string): string => `ended:${sha256(sid)}`;
 const sessionsKeyOf = (sid: string): string => `sessions-of-sid:${sha256(sid)}`;
-const withoutSidKeyOf = (user: string): string => `unnamed:${sha256(user)}`;
+/** An issuer contains no spaces, so the input is unambiguous. */
+const withoutSidKeyOf = ({ issuer, externalId }: Identity): string =>
+  `unnamed:${sha256(`${issuer} ${externalId}`)}`;
 
 function sha256(text: string): string {
   return hash('sha256', text, 'base64url');

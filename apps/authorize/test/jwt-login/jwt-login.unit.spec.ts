@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createLocalJWKSet, decodeProtectedHeader, generateKeyPair, jwtVerify, SignJWT } from 'jose';
+import { KeyRing } from '#keys/key-ring.js';
 import { ConfigurationError, loadConfiguration } from '#platform/configuration/load-configuration.js';
 import { AuthorizeConfiguration } from '../../src/configuration/authorize.configuration.js';
 import { type AssertionSettings, AUTH_URL, forged, PRODUCT_URL, ProductKey } from './use-jwt-login.js';
@@ -15,6 +16,7 @@ const GOOD = {
   NATS_URL: 'nats://localhost',
   TOKEN_KEYS: 'A'.repeat(43),
 };
+const SETTINGS = Object.assign(new AuthorizeConfiguration(), { AUTH_URL, LOGIN_URL: `${PRODUCT_URL}/login` });
 const LOGIN_URL = 'https://app.example.com/oauth-login?x=1';
 const LOGIN_PUBLIC_KEY = new ProductKey().pem;
 const LOGIN_JWKS_URL = 'https://app.example.com/jwks.json';
@@ -136,13 +138,7 @@ describe('login challenge', () => {
   const LIFETIME = 1_800;
   const seed = randomBytes(32);
   const now = 1_800_000_000_000;
-  const challengesOf = (...seeds: Buffer[]) =>
-    new LoginChallenges(seeds, {
-      issuer: AUTH_URL,
-      audience: PRODUCT_URL,
-      lifetime: LIFETIME,
-      clock: () => now,
-    });
+  const challengesOf = (...keys: Buffer[]) => new LoginChallenges(new KeyRing(keys), SETTINGS, () => now);
   const challenges = challengesOf(seed);
   const issue = () =>
     challenges.issue({ jti: 'transaction', client_name: 'Calendar Connect', prompt: 'login' });
@@ -232,8 +228,8 @@ describe('assertion verifier', () => {
   });
 
   function verifierOf(...keys: ProductKey[]): AssertionVerifier {
-    const options = { issuer: PRODUCT_URL, audience: AUTH_URL, clockSkew: SKEW, clock: () => now };
-    return new AssertionVerifier(configuredKeys(keys.map(({ pem }) => pem).join('\n')), options);
+    const settings = Object.assign(new AuthorizeConfiguration(), SETTINGS, { CLOCK_SKEW: SKEW });
+    return new AssertionVerifier(configuredKeys(keys.map(({ pem }) => pem).join('\n')), settings, () => now);
   }
 
   const verify = (assertion: string, verifier = verifierOf(key)) => verifier.verify(assertion, CHALLENGE);

@@ -28,7 +28,7 @@ const COMPOSED: Readonly<Record<string, readonly string[]>> = {
   'consent.goes_to.${kind}': ['site', 'device'],
 };
 
-/** Finds message ids in the sources, and templates that compose ids. Skips template types with `${string}`. */
+/** Finds message ids in the sources, and templates that compose ids. Skips template types. */
 async function named(): Promise<{ ids: Set<string>; templates: Set<string> }> {
   const files = (await readdir(SOURCES, { recursive: true })).filter((file) => file.endsWith('.ts'));
   const families = [...new Set(IDS.map((id) => id.split('.', 1)[0]))].join('|');
@@ -36,7 +36,7 @@ async function named(): Promise<{ ids: Set<string>; templates: Set<string> }> {
   const template = new RegExp(`\`((?:${families})\\.[^\`]*)\``, 'g');
   const text = (await Promise.all(files.map((file) => readFile(SOURCES + file, 'utf8')))).join('\n');
   const all = (pattern: RegExp) => new Set([...text.matchAll(pattern)].map(([, id = '']) => id));
-  const composed = [...all(template)].filter((id) => !id.includes('${string}'));
+  const composed = [...all(template)].filter((id) => !/\$\{(?:string|infer \w+)\}/.test(id));
   return { ids: all(literal), templates: new Set(composed) };
 }
 

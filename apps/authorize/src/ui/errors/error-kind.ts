@@ -1,24 +1,12 @@
 import type { Party } from '#error-guide/guide-entry.js';
 import type { Check } from '#error-guide/error-guide.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
+import type { MessageId } from '../i18n/messages.js';
 
-/** Advice to the user. The texts are error.advice.<name> in i18n/en.ts. */
-export type Advice =
-  | 'start_at_application'
-  | 'contact_developer'
-  | 'retry_or_contact_developer'
-  | 'open_again'
-  | 'start_again'
-  | 'ask_support'
-  | 'continue'
-  | 'allow_cookies'
-  | 'close'
-  | 'check_address'
-  | 'enter_less'
-  | 'wait'
-  | 'contact_us'
-  | 'review_apps'
-  | 'ask_invitation';
+type AdviceOf<Id> = Id extends `error.advice.${infer Name}` ? Name : never;
+
+/** Advice to the user. */
+export type Advice = AdviceOf<MessageId>;
 
 interface Remedy {
   /** Null if nobody needs to act. Pages do not distinguish the operator from the platform team. */
