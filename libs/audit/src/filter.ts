@@ -22,18 +22,31 @@ export function typesNamed(name: string): AuditType[] {
   return AUDIT_TYPES.filter((type) => type === name || type.startsWith(`${name}.`));
 }
 
+/** Names of a searched field in a filter and in an event, rarest value first. */
+export const SEARCHED_FIELDS = [
+  ['reference', 'reference'],
+  ['grantId', 'grant_id'],
+  ['userId', 'user_id'],
+  ['operator', 'operator'],
+  ['clientId', 'client_id'],
+  ['check', 'check'],
+] as const;
+
+/** Returns the fields of events that a filter selects by value. */
+export function searchedValues(filter: AuditFilter) {
+  return SEARCHED_FIELDS.flatMap(([name, field]) => {
+    const value = filter[name];
+    return value === undefined ? [] : [{ name, field, value }];
+  });
+}
+
 export function matcher(filter: AuditFilter): (event: AuditEvent) => boolean {
-  const { clientId, userId, grantId, reference, check, operator } = filter;
+  const searched = searchedValues(filter);
   const types = filter.types && new Set<string>(filter.types);
   const [since, until] = [filter.since?.toISOString() ?? '', filter.until?.toISOString() ?? '~'];
   return (event) =>
     (types === undefined || types.has(event.type)) &&
-    (clientId === undefined || event.client_id === clientId) &&
-    (userId === undefined || event.user_id === userId) &&
-    (grantId === undefined || event.grant_id === grantId) &&
-    (reference === undefined || event.reference === reference) &&
-    (check === undefined || event.check === check) &&
-    (operator === undefined || event.operator === operator) &&
+    searched.every(({ field, value }) => event[field] === value) &&
     event.time >= since &&
     event.time < until;
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { AuditEvent } from './event.js';
-import type { AuditFilter } from './filter.js';
+import { type AuditFilter, SEARCHED_FIELDS, searchedValues } from './filter.js';
 
 /** With this size, a filter reports one in 1,700 absent keys as present. */
 const BITS_PER_KEY = 16;
@@ -14,23 +14,15 @@ export interface HashedKey {
 
 /** Returns the keys by which a search can find an event. */
 export function keysOf(event: AuditEvent): string[] {
-  const { type, client_id, user_id, grant_id, reference, check, operator } = event;
-  return keys({ type, clientId: client_id, userId: user_id, grantId: grant_id, reference, check, operator });
+  const named = SEARCHED_FIELDS.filter(([, field]) => event[field] !== undefined);
+  return [...named.map(([name, field]) => `${name}:${event[field]}`), `type:${event.type}`];
 }
 
 /** Returns the keys that every matching event has, rarest first. */
-export function keysOfFilter({ types, ...values }: AuditFilter): string[] {
-  return keys({ ...values, type: types?.length === 1 ? types[0] : undefined });
-}
-
-type Values = Pick<AuditFilter, 'reference' | 'grantId' | 'userId' | 'operator' | 'clientId' | 'check'> & {
-  readonly type: string | undefined;
-};
-
-function keys({ reference, grantId, userId, operator, clientId, check, type }: Values): string[] {
-  return Object.entries({ reference, grantId, userId, operator, clientId, check, type })
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `${name}:${value}`);
+export function keysOfFilter(filter: AuditFilter): string[] {
+  const keys = searchedValues(filter).map(({ name, value }) => `${name}:${value}`);
+  const [type, ...others] = filter.types ?? [];
+  return type === undefined || others.length > 0 ? keys : [...keys, `type:${type}`];
 }
 
 export function hashed(key: string): HashedKey {

@@ -34,7 +34,8 @@ export async function* sorted(events: AsyncIterable<AuditEvent>): AsyncGenerator
 }
 
 /** Compares times as text, because all times are ISO 8601 in UTC with milliseconds. */
-const byTime = (a: AuditEvent, b: AuditEvent): number => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0);
+export const byTime = (a: AuditEvent, b: AuditEvent): number =>
+  a.time < b.time ? -1 : a.time > b.time ? 1 : 0;
 
 export async function* inOrder(streams: readonly AsyncGenerator<AuditEvent>[]): AsyncGenerator<AuditEvent> {
   const next = await Promise.all(streams.map((stream) => stream.next()));

@@ -22,16 +22,20 @@ export interface IndexedPosition {
   readonly storedAt: Date;
 }
 
-export interface EventCount {
+export interface Occurrences {
+  readonly count: number;
+  readonly first: Date;
+  readonly last: Date;
+  /** Latest reference; null if no event has a reference. */
+  readonly reference: string | null;
+}
+
+export interface EventCount extends Occurrences {
   /** Start of the hour, or of the day in UTC. */
   readonly start: Date;
   readonly type: string;
   readonly check: string;
   readonly error: string;
-  readonly count: number;
-  readonly first: Date;
-  readonly last: Date;
-  readonly reference: string | null;
 }
 
 /** Without a client, the events are counted for the grant's client. The ids must be texts that PostgreSQL accepts. */

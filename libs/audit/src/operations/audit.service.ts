@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../event.js';
 import { type AuditFilter, typesNamed } from '../filter.js';
+import { byTime } from '../read-events.js';
 import type { Progress } from '../reader.js';
 import { ClientStore } from '#clients/client.store.js';
 import { cursorText, type ListPage, parseCursor } from '#platform/postgres/list-page.js';
@@ -152,5 +153,5 @@ function cursorAt({ storedAt, skip }: Position, isForward: boolean): string {
 
 /** Sorts by time, because processes store events with different delays. */
 function newest(events: readonly AuditEvent[], count: number): AuditEvent[] {
-  return events.toSorted((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0)).slice(-count);
+  return events.toSorted(byTime).slice(-count);
 }

@@ -3,8 +3,9 @@ import type { Party } from '#error-guide/guide-entry.js';
 import { refused } from '#operations/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import type { AuditEvent } from '../../event.js';
-import type { EventCount } from '../../index/audit-index.store.js';
+import type { EventCount, Occurrences } from '../../index/audit-index.store.js';
 import type { AuditStreamState } from '../../reader.js';
+import { addOccurrences } from '../index/page-of-events.js';
 
 export interface RefusalGroup {
   readonly check: string | null;
@@ -30,69 +31,67 @@ export interface RefusalSummary {
   readonly succeeded: number;
 }
 
-interface CountedCause {
+interface Cause {
   readonly check: string | null;
   readonly error: string | null;
   readonly failure: string | null;
   readonly isLogout: boolean;
-  readonly count: number;
-  readonly first: string;
-  readonly last: string;
-  readonly reference: string | null;
 }
 
 /** Groups refusals by cause, in constant memory per cause. Events may arrive in any order. */
 export class SummaryBuilder {
-  private readonly groups = new Map<string, RefusalGroup>();
+  private readonly groups = new Map<string, Cause & Occurrences>();
   private succeeded = 0;
-  private logouts = 0;
 
   add(event: AuditEvent): void {
-    const { check = null, error = null, time, reference = null } = event;
-    const isLogout = event.type === 'logout_token.failed';
-    const failure = isLogout ? String(event.detail?.['failure']) : null;
-    this.addAll({ check, error, failure, isLogout, count: 1, first: time, last: time, reference });
+    const { check = null, error = null, time, reference = null, type, detail } = event;
+    const isLogout = type === 'logout_token.failed';
+    const failure = isLogout ? String(detail?.['failure']) : null;
+    const at = new Date(time);
+    this.addAll({ check, error, failure, isLogout, count: 1, first: at, last: at, reference });
   }
 
-  addAll({ check, error, failure, isLogout, count, first, last, reference }: CountedCause): void {
+  addAll(added: Cause & Occurrences): void {
+    const { check, error, failure, isLogout } = added;
     if (check === null && error === null) {
-      this.succeeded += count;
+      this.succeeded += added.count;
       return;
     }
-    if (isLogout) this.logouts += count;
     const key = `${check}\n${error}\n${failure}`;
-    const before = this.groups.get(key);
-    const isLatest = !before || before.last <= last;
-    const entry = before ? null : guideEntry(check ?? undefined, error ?? undefined);
-    const [party = null, action = null] = entry?.remedies[0] ?? [];
-    this.groups.set(key, {
-      ...(before ?? { check, error, title: entry?.title ?? null, party, remedy: action, failure }),
-      count: (before?.count ?? 0) + count,
-      first: before && before.first < first ? before.first : first,
-      last: isLatest ? last : before.last,
-      reference: (isLatest ? reference : null) ?? before?.reference ?? reference,
-    });
+    const cause = { check, error, failure, isLogout };
+    this.groups.set(key, { ...cause, ...addOccurrences(this.groups.get(key), added) });
   }
 
   build(): RefusalSummary {
     const groups = [...this.groups.values()].sort((a, b) => b.count - a.count);
-    const all = groups.reduce((sum, { count }) => sum + count, 0);
-    return { groups, refused: all - this.logouts, logouts: this.logouts, succeeded: this.succeeded };
+    const sum = (isLogout: boolean) =>
+      groups.reduce((total, group) => total + (group.isLogout === isLogout ? group.count : 0), 0);
+    return {
+      groups: groups.map(groupOf),
+      refused: sum(false),
+      logouts: sum(true),
+      succeeded: this.succeeded,
+    };
   }
+}
+
+function groupOf({ check, error, failure, count, reference, ...times }: Cause & Occurrences): RefusalGroup {
+  const entry = guideEntry(check ?? undefined, error ?? undefined);
+  const [party = null, remedy = null] = entry?.remedies[0] ?? [];
+  const [first, last] = [times.first.toISOString(), times.last.toISOString()];
+  const title = entry?.title ?? null;
+  return { check, error, title, party, remedy, failure, count, first, last, reference };
 }
 
 export function summaryOfCounts(counts: readonly Omit<EventCount, 'start'>[]): RefusalSummary {
   const summary = new SummaryBuilder();
-  for (const { check, error, type, count, first, last, reference } of counts)
+  for (const { check, error, type, ...occurrences } of counts)
     summary.addAll({
       check: check || null,
       error: error || null,
       failure: null,
       isLogout: type === 'logout_token.failed',
-      count,
-      first: first.toISOString(),
-      last: last.toISOString(),
-      reference,
+      ...occurrences,
     });
   return summary.build();
 }

@@ -1,7 +1,7 @@
 import { isClientId } from '#oauth/oauth-client.js';
 import type { AuditEvent } from '../../event.js';
-import type { NewCount } from '../../index/audit-index.store.js';
-import { type AuditFilter, matcher } from '../../filter.js';
+import type { NewCount, Occurrences } from '../../index/audit-index.store.js';
+import { type AuditFilter, matcher, searchedValues } from '../../filter.js';
 import { parseEvents, RecentIds } from '../../read-events.js';
 
 export interface StoredAuditEvent {
@@ -49,25 +49,26 @@ export function countsOf(events: readonly StoredAuditEvent[], unit: Unit): NewCo
     const grantId = grantOf(stored.event);
     const { check, error, reference } = causeOf(event);
     if (clientId === null && (grantId === null || check + error === '')) continue;
-    const time = timeOf(stored);
-    const start = startOf(unit, time);
+    const time = new Date(timeOf(stored));
+    const start = startOf(unit, time.getTime());
     const key = [clientId, grantId, start, event.type, check, error].join('\n');
-    const before = counts.get(key);
-    const isLatest = !before || before.last.getTime() <= time;
-    counts.set(key, {
-      clientId,
-      grantId,
-      start: new Date(start),
-      type: event.type,
-      check,
-      error,
-      count: (before?.count ?? 0) + 1,
-      first: before && before.first.getTime() < time ? before.first : new Date(time),
-      last: isLatest ? new Date(time) : before.last,
-      reference: (isLatest ? reference : null) ?? before?.reference ?? reference,
-    });
+    const occurrence = { count: 1, first: time, last: time, reference };
+    const counted = { clientId, grantId, start: new Date(start), type: event.type, check, error };
+    counts.set(key, { ...counted, ...addOccurrences(counts.get(key), occurrence) });
   }
   return [...counts.values()];
+}
+
+/** @param added may be earlier than the known occurrences */
+export function addOccurrences(known: Occurrences | undefined, added: Occurrences): Occurrences {
+  if (!known) return added;
+  const isLatest = known.last <= added.last;
+  return {
+    count: known.count + added.count,
+    first: known.first < added.first ? known.first : added.first,
+    last: isLatest ? added.last : known.last,
+    reference: (isLatest ? added.reference : null) ?? known.reference ?? added.reference,
+  };
 }
 
 const named = (text = ''): string => (NAME.test(text) ? text : '');
@@ -133,13 +134,9 @@ export class PageOfEvents {
     private readonly limit: number,
     private readonly start: Start,
   ) {
-    const { types, clientId, userId, grantId, reference, check, operator } = filter;
     this.matches = matcher(filter);
-    this.types = types ? new Set(types) : null;
-    const fields = { client_id: clientId, user_id: userId, grant_id: grantId, reference, check, operator };
-    this.needles = Object.entries(fields).flatMap(([name, value]) =>
-      value === undefined ? [] : [needle(name, value)],
-    );
+    this.types = filter.types ? new Set(filter.types) : null;
+    this.needles = searchedValues(filter).map(({ field, value }) => needle(field, value));
   }
 
   /** Parses only messages that may contain a match, because parsing takes most of the time of a search. */
