@@ -3,7 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
 import { RequestObservers } from '#platform/http/request-hooks.js';
 import { StatusReport } from '#platform/status/status-report.js';
-import { startLogExport } from '#platform/telemetry/start-log-export.js';
+import { startLogExport } from '#platform/telemetry/start-telemetry.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
 import { AuditPublisher, type AuditPublisherOptions } from './publisher.js';
 import { callerOf, keepAddresses, requestEvents } from './request-events.js';

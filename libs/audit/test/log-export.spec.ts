@@ -1,6 +1,6 @@
 import { AuditPublisher } from '#audit/publisher.js';
 import { Metrics } from '#platform/telemetry/metrics.js';
-import { startLogExport } from '#platform/telemetry/start-log-export.js';
+import { startLogExport } from '#platform/telemetry/start-telemetry.js';
 import { auditEvents } from '#test/support/audit-trail.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { bodyText, startLogCollector } from '#test/support/log-collector.js';

@@ -7,7 +7,7 @@ import { serialize } from '#audit/publisher.js';
 import { AuditReader } from '#audit/reader.js';
 import { isUnanswered, isUnserved, storeEvent } from '#audit/streams.js';
 import { DependencyUnavailableError } from '#platform/errors.js';
-import { startLogExport } from '#platform/telemetry/start-log-export.js';
+import { startLogExport } from '#platform/telemetry/start-telemetry.js';
 import { problem, type Problems } from '#platform/validation/problem.js';
 import { AdministrationError } from './administration.error.js';
 import { AdministrationOptions, trailServer } from './administration.options.js';

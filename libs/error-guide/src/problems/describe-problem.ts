@@ -1,8 +1,6 @@
 import type { Next, Problem, ProblemId } from '#platform/validation/problem.js';
-import { CLIENT_PROBLEMS } from './client-problems.js';
-import { CONSOLE_PROBLEMS } from './console-problems.js';
-import { EVENT_PROBLEMS } from './event-problems.js';
-import { INPUT_PROBLEMS } from './input-problems.js';
+import { CLIENT_PROBLEMS, EVENT_PROBLEMS } from './client-problems.js';
+import { CONSOLE_PROBLEMS, INPUT_PROBLEMS } from './input-problems.js';
 import { REGISTRATION_PROBLEMS } from './registration-problems.js';
 import { OPERATION_PROBLEMS } from './operation-problems.js';
 import { REQUEST_PROBLEMS } from './request-problems.js';

@@ -28,7 +28,7 @@ import { assignReference, requestLog } from '../logging/request-log.js';
 import { PART_TIMEOUT_MS, type Settings, StatusReport } from '../status/status-report.js';
 import { measureCalls } from '../telemetry/calls.js';
 import { measureDependencies, Metrics, requestMetrics } from '../telemetry/metrics.js';
-import { startTracing } from '../telemetry/start-tracing.js';
+import { startTracing } from '../telemetry/start-telemetry.js';
 import type { Tracing } from '../telemetry/tracing.js';
 import { type Instruments, PlatformModule } from './platform.module.js';
 
