@@ -3,6 +3,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import request, { type Response } from 'supertest';
 import { NatsConnection } from '#messaging/nats.connection.js';
 import { createService } from '#platform/bootstrap/service.js';
+import { startAppInProcess } from '#test/support/app-in-process.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { appSettings, PATIENT } from '#test/support/app-settings.js';
 import { openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
@@ -20,7 +21,7 @@ export async function startResourceApp(tokenSettings: Readonly<Record<string, st
   const keys = randomBytes(32).toString('base64url');
   const shared = appSettings(services);
   const startToken = () =>
-    startApp('token', { ...shared, ...APIS, TOKEN_KEYS: keys, LOG_LEVEL: 'warn', ...tokenSettings });
+    startAppInProcess('token', { ...shared, ...APIS, TOKEN_KEYS: keys, ...tokenSettings });
   let token = await startToken();
   const settings = {
     BASE_URL: shared.BASE_URL,
@@ -118,14 +119,10 @@ export async function startDpopApps(nonces: 'required' | 'optional') {
   const services = await isolate();
   const redis = await FaultProxy.start(services.redisUrl);
   const keys = randomBytes(32).toString('base64url');
-  const token = await startApp('token', {
-    AUTH_URL: 'https://auth.example.com',
-    BASE_URL,
-    DATABASE_URL: services.databaseUrl,
+  const token = await startAppInProcess('token', {
+    ...appSettings(services),
     REDIS_URL: redis.url,
-    NATS_URL: services.natsUrl,
     TOKEN_KEYS: keys,
-    LOG_LEVEL: 'warn',
     DPOP_NONCE: nonces,
   });
   const resource = async () => {
