@@ -7,6 +7,7 @@ import { SUBJECTS } from '#messaging/contract.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
 import { statusSubject } from '#messaging/service-status.js';
+import { type AppInProcess, startAppInProcess } from '#test/support/app-in-process.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
 import { openAuditReader } from '#test/support/audit-trail.js';
 import { appSettings } from '#test/support/app-settings.js';
@@ -30,20 +31,26 @@ const idTokenKeysOf = (name: string) => (name === 'token' ? ID_TOKEN_KEYS : PUBL
 let services: Isolated;
 let database: Client;
 let env: Record<string, string>;
-const apps: AppProcess[] = [];
+/** Each has another name or another process, as in its instance id. */
+const apps: (AppProcess | AppInProcess)[] = [];
+
+/** Starts a token app whose process differs from the process of this suite. */
+const startTokenProcess = (keys: string) =>
+  startApp('token', { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS: keys, ID_TOKEN_KEYS });
 
 beforeAll(async () => {
   services = await isolate();
   env = { ...appSettings(services), API_URL: 'https://api.example.com' };
   database = new Client({ connectionString: services.databaseUrl });
   await database.connect();
-  const names = ['token', 'token', 'authorize', 'resource'] as const;
-  await Promise.all(
-    names.map(async (name) =>
-      apps.push(
-        await startApp(name, { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS, ID_TOKEN_KEYS: idTokenKeysOf(name) }),
+  const names = ['token', 'authorize', 'resource'] as const;
+  apps.push(
+    await startTokenProcess(TOKEN_KEYS),
+    ...(await Promise.all(
+      names.map((name) =>
+        startAppInProcess(name, { ...env, TOKEN_KEYS, ID_TOKEN_KEYS: idTokenKeysOf(name) }),
       ),
-    ),
+    )),
   );
 });
 
@@ -70,10 +77,11 @@ describe('the status of the running processes', () => {
     const all = await answers();
     expect(all.map(({ service }) => service)).toEqual(['authorize', 'resource', 'token', 'token']);
     expect(new Set(all.map(({ instance }) => Number(instance.split(':').at(-1))))).toEqual(
-      new Set(apps.map(({ process }) => process.pid)),
+      new Set(apps.map((app) => ('process' in app ? app.process : process).pid)),
     );
-    for (const { version, started_at, time } of all) {
-      expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    for (const { instance, version, started_at, time } of all) {
+      const isBuilt = !instance.endsWith(`:${process.pid}`);
+      expect(version).toMatch(isBuilt ? /^\d+\.\d+\.\d+$/ : /^unbuilt$/);
       expect(Date.parse(time)).toBeGreaterThan(Date.parse(started_at));
     }
   });
@@ -254,7 +262,7 @@ describe('operator keys list', () => {
 
   it('warns about a process with an unknown signing key, and records its start', async () => {
     await listed();
-    apps.push(await startApp('token', { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS: OTHER, ID_TOKEN_KEYS }));
+    apps.push(await startTokenProcess(OTHER));
     try {
       const { problems } = await listed();
       expect(problems.map(({ id }) => id)).toEqual(
@@ -275,7 +283,7 @@ describe('operator keys list', () => {
 describe('a process that will stop', () => {
   it('is not in keys list, although it still answers requests', async () => {
     await listed();
-    const app = await startApp('token', { ...env, LOG_LEVEL: 'warn', TOKEN_KEYS: OTHER, ID_TOKEN_KEYS });
+    const app = await startTokenProcess(OTHER);
     apps.push(app);
     try {
       expect((await listed()).processes).toHaveLength(4);
