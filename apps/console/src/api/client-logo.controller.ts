@@ -1,5 +1,6 @@
 import { Param, Req } from '@nestjs/common';
 import { type AdministrationError, refused } from '#operations/administration.error.js';
+import type { Change } from '#operations/audit-trail.js';
 import { problem } from '#platform/validation/problem.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { LOGO_LIMITS, LOGO_MEDIA_TYPES } from '#clients/registration/logo.js';
@@ -8,7 +9,7 @@ import { etagOf, outdated } from './conditions.js';
 import { type ChangeRequest, RequestedChange } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import { API } from './operation-rules.js';
-import { type ApiResponse, deleted } from './response.js';
+import { ApiResponse } from './response.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -38,7 +39,7 @@ export class ClientLogoApiController {
       'Content-Type': logo.mediaType,
       'Content-Security-Policy': "default-src 'none'; sandbox",
     };
-    return { headers, body: logo.image };
+    return new ApiResponse(logo.image, headers);
   }
 
   @Operation('put', ':id/logo', {
@@ -60,20 +61,17 @@ export class ClientLogoApiController {
     const { version: expectedVersion = before.version } = expected;
     const { result, announced } = await this.clients.update(actor, id, { logo, expectedVersion });
     const { client_id: clientId, version } = result.client;
-    const path = `${API}/clients/${encodeURIComponent(clientId)}/logo`;
-    return {
-      status: isNew ? 201 : 204,
-      headers: { ETag: etagOf(version, logo), ...(isNew && { Location: path }) },
-      warnings: await announced,
-    };
+    const location = { Location: `${API}/clients/${encodeURIComponent(clientId)}/logo` };
+    const headers = { ETag: etagOf(version, logo), ...(isNew && location) };
+    return new ApiResponse(undefined, headers, await announced, isNew ? 201 : 204);
   }
 
   @Operation('delete', ':id/logo', { summary: 'Removes the logo of an application' })
-  async deleteLogo(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
+  async deleteLogo(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Change<object>> {
     const { logo, version } = await this.clients.find(id);
     if (logo === null) throw noLogo();
     const { version: expectedVersion = version } = expected;
-    return deleted(this.clients.update(actor, id, { logo: null, expectedVersion }));
+    return this.clients.update(actor, id, { logo: null, expectedVersion });
   }
 }
 

@@ -1,15 +1,15 @@
-import { Param, Req, UseInterceptors } from '@nestjs/common';
+import { Param, UseInterceptors } from '@nestjs/common';
 import { ClientSecretService } from '#clients/operations/client-secret.service.js';
 import { DisabledClientDto } from '#clients/operations/client.dto.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
+import type { Change } from '#operations/audit-trail.js';
+import { mapPage } from '#operations/list.js';
 import { validated } from '#operations/operation-input.js';
 import { ConcurrencyLimitInterceptor } from '../concurrency-limit.interceptor.js';
-import { type ApiResponse, changed, created, deleted, listed, result, versioned } from './response.js';
-import type { ApiRequest } from './api.guard.js';
+import { type ApiResponse, created, versionedBy } from './response.js';
 import { type ChangeRequest, RequestedChange, Query } from './request-input.js';
 import { clientResource } from './client-resource.js';
-import { etagOf } from './conditions.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
 
@@ -35,9 +35,8 @@ export class ClientsApiController {
     returns: schemas.CLIENT,
     isPage: true,
   })
-  async listClients(@Req() { url }: ApiRequest, @Query({}) query: object): Promise<ApiResponse> {
-    const page = await this.clients.list(query);
-    return listed(url, { ...page, items: page.items.map(clientResource) });
+  async listClients(@Query() query: object): Promise<object> {
+    return mapPage(await this.clients.list(query), clientResource);
   }
 
   @Operation('post', '', {
@@ -47,10 +46,7 @@ export class ClientsApiController {
     returns: schemas.REGISTERED_CLIENT,
     creates: true,
   })
-  async createClient(
-    @RequestedChange()
-    { actor, input }: ChangeRequest,
-  ): Promise<ApiResponse> {
+  createClient(@RequestedChange() { actor, input }: ChangeRequest): Promise<ApiResponse> {
     return created(
       this.clients.create(actor, input),
       ({ client_id: id }) => `clients/${encodeURIComponent(id)}`,
@@ -58,12 +54,9 @@ export class ClientsApiController {
     );
   }
 
-  @Operation('get', ':id', {
-    summary: 'Reads an application',
-    returns: schemas.CLIENT,
-  })
-  async readClient(@Param('id') id: string): Promise<ApiResponse> {
-    return versioned(clientResource(await this.clients.find(id)));
+  @Operation('get', ':id', { summary: 'Reads an application', returns: schemas.CLIENT })
+  async readClient(@Param('id') id: string): Promise<object> {
+    return clientResource(await this.clients.find(id));
   }
 
   @Operation('patch', ':id', {
@@ -73,10 +66,12 @@ export class ClientsApiController {
     returns: schemas.CLIENT,
     hasVersion: true,
   })
-  async changeClient(@RequestedChange() { actor, id, input, expected }: ChangeRequest): Promise<ApiResponse> {
+  async changeClient(
+    @RequestedChange() { actor, id, input, expected }: ChangeRequest,
+  ): Promise<Change<object>> {
     const changes = { ...input, expectedVersion: expected.version };
-    const { result: updated, announced } = await this.clients.update(actor, id, changes);
-    return { ...versioned(clientResource(updated.client)), warnings: await announced };
+    const { result, announced } = await this.clients.update(actor, id, changes);
+    return { result: clientResource(result.client), announced };
   }
 
   @Operation('post', ':id/disable', {
@@ -87,9 +82,9 @@ export class ClientsApiController {
   })
   async disableClient(
     @RequestedChange() { actor, id, expected, input }: ChangeRequest,
-  ): Promise<ApiResponse> {
+  ): Promise<Change<object>> {
     const { confirmConsole } = validated(DisabledClientDto, input);
-    return changed(this.clients.disable(actor, id, expected, confirmConsole));
+    return this.clients.disable(actor, id, expected, confirmConsole);
   }
 
   @Operation('post', ':id/enable', {
@@ -97,19 +92,17 @@ export class ClientsApiController {
     returns: schemas.CLIENT_STATE,
     needsVersion: true,
   })
-  async enableClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
-    return changed(this.clients.enable(actor, id, expected));
+  enableClient(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Change<object>> {
+    return this.clients.enable(actor, id, expected);
   }
 
   @Operation('delete', ':id', {
     summary: 'Deletes an application, which ends its grants',
     query: { confirm_console: '`true`: also the application by which operators log in to the console.' },
+    flags: ['confirm_console'],
   })
-  deleteClient(
-    @RequestedChange() { actor, id, expected }: ChangeRequest,
-    @Query({ flags: ['confirm_console'] }) { confirmConsole }: Readonly<Record<string, unknown>>,
-  ): Promise<ApiResponse> {
-    return deleted(this.clients.delete(actor, id, expected, confirmConsole === true));
+  deleteClient(@RequestedChange() { actor, id, expected, query }: ChangeRequest): Promise<Change<object>> {
+    return this.clients.delete(actor, id, expected, query['confirmConsole'] === true);
   }
 
   @UseInterceptors(ConcurrencyLimitInterceptor)
@@ -121,14 +114,14 @@ export class ClientsApiController {
     },
     returns: schemas.REFUSALS,
   })
-  async summarizeRefusals(@Param('id') client: string, @Query({}) query: object): Promise<ApiResponse> {
+  async summarizeRefusals(@Param('id') client: string, @Query() query: object): Promise<object> {
     const history = await this.histories.read({ ...query, client });
     const { clientId, since, refused, logouts, succeeded, warnings } = history;
     const groups = history.groups.map((group) => {
       const { failure: _, ...shown } = group;
       return shown;
     });
-    return result({ client_id: clientId, since, groups, refused, logouts, succeeded, warnings });
+    return { client_id: clientId, since, groups, refused, logouts, succeeded, warnings };
   }
 
   @Operation('get', ':id/handover', {
@@ -139,8 +132,8 @@ export class ClientsApiController {
     },
     returns: schemas.HANDOVER,
   })
-  async readHandover(@Param('id') id: string, @Query({}) query: object): Promise<ApiResponse> {
-    return result(await this.clients.handover(id, query));
+  readHandover(@Param('id') id: string, @Query() query: object): Promise<object> {
+    return this.clients.handover(id, query);
   }
 
   @Operation('get', ':id/secrets', {
@@ -152,7 +145,7 @@ export class ClientsApiController {
     // In this order: the tag must not have a later version than the secrets.
     const { version } = await this.clients.find(id);
     const secrets = await this.secrets.list(id);
-    return { headers: { ETag: etagOf(version, JSON.stringify(secrets)) }, body: secrets };
+    return versionedBy(version, secrets);
   }
 
   @Operation('get', ':id/secrets/:part', {
@@ -162,7 +155,7 @@ export class ClientsApiController {
   async readSecret(@Param('id') id: string, @Param('part') part: string): Promise<ApiResponse> {
     const { version } = await this.clients.find(id);
     const secret = await this.secrets.find(id, part);
-    return { headers: { ETag: etagOf(version, JSON.stringify(secret)) }, body: secret };
+    return versionedBy(version, secret);
   }
 
   @Operation('post', ':id/secrets', {
@@ -185,11 +178,11 @@ export class ClientsApiController {
   @Operation('delete', ':id/secrets/:part', {
     summary: 'Revokes a secret',
     query: { force: '`true`: also the last one, without which the application cannot authenticate.' },
+    flags: ['force'],
   })
   deleteSecret(
-    @RequestedChange() { actor, id, part, expected }: ChangeRequest,
-    @Query({ flags: ['force'] }) { force }: Readonly<Record<string, unknown>>,
-  ): Promise<ApiResponse> {
-    return deleted(this.secrets.revoke(actor, id, part, force === true, expected));
+    @RequestedChange() { actor, id, part, expected, query }: ChangeRequest,
+  ): Promise<Change<object>> {
+    return this.secrets.revoke(actor, id, part, query['force'] === true, expected);
   }
 }

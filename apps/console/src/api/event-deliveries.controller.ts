@@ -1,10 +1,9 @@
-import { Param, Req } from '@nestjs/common';
+import { Param } from '@nestjs/common';
 import { EventService } from '#events/operations/event.service.js';
+import type { Change } from '#operations/audit-trail.js';
 import { EventStreamService } from '#events/operations/event-stream.service.js';
-import type { ApiRequest } from './api.guard.js';
 import { ApiController, Operation } from './operation.js';
 import { type ChangeRequest, Query, RequestedChange } from './request-input.js';
-import { type ApiResponse, changed, deleted, listed, result } from './response.js';
 import * as schemas from './schemas.js';
 
 const WITHOUT_VERSION = 'Needs no `If-Match`: the application may change its stream itself.';
@@ -18,8 +17,8 @@ export class EventStreamsApiController {
     summary: 'Reads the event stream of an application; never the header of its receiver',
     returns: schemas.EVENT_STREAM,
   })
-  async readEventStream(@Param('id') id: string): Promise<ApiResponse> {
-    return result(await this.streams.find(id));
+  readEventStream(@Param('id') id: string): Promise<object> {
+    return this.streams.find(id);
   }
 
   @Operation('put', ':id/event-stream', {
@@ -29,24 +28,24 @@ export class EventStreamsApiController {
     returns: schemas.EVENT_STREAM,
     needsVersion: false,
   })
-  registerEventReceiver(@RequestedChange() { actor, id, input }: ChangeRequest): Promise<ApiResponse> {
-    return changed(this.streams.register(actor, id, input));
+  registerEventReceiver(@RequestedChange() { actor, id, input }: ChangeRequest): Promise<Change<object>> {
+    return this.streams.register(actor, id, input);
   }
 
   @Operation('post', ':id/event-stream/pause', {
     summary: 'Pauses the event stream of an application: its events wait, for a week',
     returns: schemas.EVENT_STREAM,
   })
-  pauseEventStream(@RequestedChange() { actor, id }: ChangeRequest): Promise<ApiResponse> {
-    return changed(this.streams.pause(actor, id));
+  pauseEventStream(@RequestedChange() { actor, id }: ChangeRequest): Promise<Change<object>> {
+    return this.streams.pause(actor, id);
   }
 
   @Operation('post', ':id/event-stream/enable', {
     summary: 'Enables the event stream of an application, and tries its receiver immediately',
     returns: schemas.EVENT_STREAM,
   })
-  enableEventStream(@RequestedChange() { actor, id }: ChangeRequest): Promise<ApiResponse> {
-    return changed(this.streams.enable(actor, id));
+  enableEventStream(@RequestedChange() { actor, id }: ChangeRequest): Promise<Change<object>> {
+    return this.streams.enable(actor, id);
   }
 
   @Operation('delete', ':id/event-stream', {
@@ -54,8 +53,8 @@ export class EventStreamsApiController {
     description: WITHOUT_VERSION,
     needsVersion: false,
   })
-  deleteEventStream(@RequestedChange() { actor, id }: ChangeRequest): Promise<ApiResponse> {
-    return deleted(this.streams.delete(actor, id));
+  deleteEventStream(@RequestedChange() { actor, id }: ChangeRequest): Promise<Change<object>> {
+    return this.streams.delete(actor, id);
   }
 }
 
@@ -70,29 +69,27 @@ export class EventDeliveriesApiController {
       client: 'client_id, or the name if no other application has it.',
       waiting: '`true`: only events that no receiver has accepted or refused yet.',
     },
+    flags: ['waiting'],
     returns: schemas.EVENT_DELIVERY,
     isPage: true,
   })
-  async listEventDeliveries(
-    @Req() { url }: ApiRequest,
-    @Query({ flags: ['waiting'] }) query: object,
-  ): Promise<ApiResponse> {
-    return listed(url, await this.events.list(query));
+  listEventDeliveries(@Query() query: object): Promise<object> {
+    return this.events.list(query);
   }
 
   @Operation('get', ':id', {
     summary: 'Reads an event: its receiver, the latest answer, the next attempt',
     returns: schemas.EVENT_DELIVERY,
   })
-  async readEventDelivery(@Param('id') jti: string): Promise<ApiResponse> {
-    return result(await this.events.find(jti));
+  readEventDelivery(@Param('id') jti: string): Promise<object> {
+    return this.events.find(jti);
   }
 
   @Operation('post', ':id/redeliver', {
     summary: 'Delivers an event again, with the same `jti`',
     returns: schemas.EVENT_DELIVERY,
   })
-  redeliverEvent(@RequestedChange() { actor, id }: ChangeRequest): Promise<ApiResponse> {
-    return changed(this.events.redeliver(actor, id));
+  redeliverEvent(@RequestedChange() { actor, id }: ChangeRequest): Promise<Change<object>> {
+    return this.events.redeliver(actor, id);
   }
 }

@@ -1,7 +1,6 @@
-import { Param, Req } from '@nestjs/common';
+import { Param } from '@nestjs/common';
 import { GrantService } from '#grants/operations/grant.service.js';
-import { type ApiResponse, changed, deleted, listed, versioned } from './response.js';
-import type { ApiRequest } from './api.guard.js';
+import type { Change } from '#operations/audit-trail.js';
 import { type ChangeRequest, RequestedChange, Query } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
@@ -17,14 +16,12 @@ export class GrantsApiController {
       client: 'client_id, or the name if no other application has it.',
       ended: '`true`: revoked and expired grants as well.',
     },
+    flags: ['ended'],
     returns: schemas.GRANT,
     isPage: true,
   })
-  async listGrants(
-    @Req() { url }: ApiRequest,
-    @Query({ flags: ['ended'] }) query: object,
-  ): Promise<ApiResponse> {
-    return listed(url, await this.grants.list(query));
+  listGrants(@Query() query: object): Promise<object> {
+    return this.grants.list(query);
   }
 
   @Operation('post', 'revoke', {
@@ -33,20 +30,17 @@ export class GrantsApiController {
     input: schemas.GRANT_SELECTION,
     returns: schemas.REVOKED_GRANTS,
   })
-  revokeGrants(@RequestedChange() { actor, input }: ChangeRequest): Promise<ApiResponse> {
-    return changed(this.grants.revokeAll(actor, input));
+  revokeGrants(@RequestedChange() { actor, input }: ChangeRequest): Promise<Change<object>> {
+    return this.grants.revokeAll(actor, input);
   }
 
-  @Operation('get', ':id', {
-    summary: 'Reads a grant',
-    returns: schemas.GRANT,
-  })
-  async readGrant(@Param('id') id: string): Promise<ApiResponse> {
-    return versioned(await this.grants.find(id));
+  @Operation('get', ':id', { summary: 'Reads a grant', returns: schemas.GRANT })
+  readGrant(@Param('id') id: string): Promise<object> {
+    return this.grants.find(id);
   }
 
   @Operation('delete', ':id', { summary: 'Revokes a grant' })
-  revokeGrant(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
-    return deleted(this.grants.revoke(actor, id, expected));
+  revokeGrant(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Change<object>> {
+    return this.grants.revoke(actor, id, expected);
   }
 }

@@ -11,6 +11,8 @@ export interface OperationRules {
   /** Scope that a change requires, in place of `admin:write`. */
   readonly scope?: AdminScope;
   readonly query?: Readonly<Record<string, string>>;
+  /** Query parameters that are `true` or `false`. */
+  readonly flags?: readonly string[];
   /** Query parameters that may be repeated. */
   readonly lists?: readonly string[];
   readonly input?: Schema;

@@ -1,9 +1,10 @@
 import { Param } from '@nestjs/common';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
 import { OPERATORS_SCOPE } from '#oauth/client-credentials.js';
-import { type ChangeRequest, Query, RequestedChange } from './request-input.js';
+import type { Change } from '#operations/audit-trail.js';
+import { type ChangeRequest, RequestedChange } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
-import { type ApiResponse, created, deleted, result, wholeList } from './response.js';
+import { type ApiResponse, created } from './response.js';
 import * as schemas from './schemas.js';
 
 const NO_VERSION = 'Needs no `If-Match`: the request sets the whole role, and can be repeated.';
@@ -18,13 +19,13 @@ export class OperatorsApiController {
     returns: schemas.OPERATOR,
     isWholeList: true,
   })
-  async listOperators(): Promise<ApiResponse> {
-    return wholeList(await this.operators.list());
+  listOperators(): Promise<object> {
+    return this.operators.list();
   }
 
   @Operation('get', ':id', { summary: 'Reads the role of a user', returns: schemas.OPERATOR })
-  async readOperator(@Param('id') id: string): Promise<ApiResponse> {
-    return result(await this.operators.find(id));
+  readOperator(@Param('id') id: string): Promise<object> {
+    return this.operators.find(id);
   }
 
   @Operation('put', ':id', {
@@ -35,9 +36,9 @@ export class OperatorsApiController {
     returns: schemas.OPERATOR,
     needsVersion: false,
   })
-  async replaceOperator(@RequestedChange() { actor, id, input }: ChangeRequest): Promise<ApiResponse> {
+  async replaceOperator(@RequestedChange() { actor, id, input }: ChangeRequest): Promise<Change<object>> {
     const { announced } = await this.operators.grant(actor, { ...input, login: `id:${id}` });
-    return { ...result(await this.operators.find(id)), warnings: await announced };
+    return { result: await this.operators.find(id), announced };
   }
 
   @Operation('delete', ':id', {
@@ -45,13 +46,11 @@ export class OperatorsApiController {
     description: NO_VERSION,
     scope: OPERATORS_SCOPE,
     query: { confirm_last_admin: '`true`: also the role of the last admin.' },
+    flags: ['confirm_last_admin'],
     needsVersion: false,
   })
-  deleteOperator(
-    @RequestedChange() { actor, id }: ChangeRequest,
-    @Query({ flags: ['confirm_last_admin'] }) { confirmLastAdmin }: Readonly<Record<string, unknown>>,
-  ): Promise<ApiResponse> {
-    return deleted(this.operators.revoke(actor, `id:${id}`, confirmLastAdmin === true));
+  deleteOperator(@RequestedChange() { actor, id, query }: ChangeRequest): Promise<Change<object>> {
+    return this.operators.revoke(actor, `id:${id}`, query['confirmLastAdmin'] === true);
   }
 }
 
@@ -64,8 +63,8 @@ export class OperatorInvitationsApiController {
     returns: schemas.INVITATION,
     isWholeList: true,
   })
-  async listInvitations(): Promise<ApiResponse> {
-    return wholeList(await this.operators.invitations());
+  listInvitations(): Promise<object> {
+    return this.operators.invitations();
   }
 
   @Operation('post', '', {
@@ -85,8 +84,8 @@ export class OperatorInvitationsApiController {
   }
 
   @Operation('get', ':id', { summary: 'Reads an invitation', returns: schemas.INVITATION })
-  async readInvitation(@Param('id') id: string): Promise<ApiResponse> {
-    return result(await this.operators.invitation(id));
+  readInvitation(@Param('id') id: string): Promise<object> {
+    return this.operators.invitation(id);
   }
 
   @Operation('delete', ':id', {
@@ -95,7 +94,7 @@ export class OperatorInvitationsApiController {
     scope: OPERATORS_SCOPE,
     needsVersion: false,
   })
-  deleteInvitation(@RequestedChange() { actor, id }: ChangeRequest): Promise<ApiResponse> {
-    return deleted(this.operators.uninvite(actor, id));
+  deleteInvitation(@RequestedChange() { actor, id }: ChangeRequest): Promise<Change<object>> {
+    return this.operators.uninvite(actor, id);
   }
 }

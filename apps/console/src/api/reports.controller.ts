@@ -1,12 +1,11 @@
-import { Param, Req, UseInterceptors } from '@nestjs/common';
+import { Param, UseInterceptors } from '@nestjs/common';
 import { AuditService } from '#audit/operations/audit.service.js';
 import { diagnosisJson } from '#diagnosis/diagnosis.description.js';
 import { DoctorService } from '#diagnosis/doctor.service.js';
 import { ExplainService, explanationJson } from '#audit/operations/explain/explain.service.js';
 import { KeyService } from '#keys/operations/key.service.js';
 import { ConcurrencyLimitInterceptor } from '../concurrency-limit.interceptor.js';
-import { type ApiResponse, listed, result } from './response.js';
-import type { ApiRequest } from './api.guard.js';
+import { ApiResponse } from './response.js';
 import { Query } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
@@ -39,20 +38,17 @@ export class ReportsApiController {
     returns: schemas.EVENT,
     isPage: true,
   })
-  async searchEvents(
-    @Req() { url }: ApiRequest,
-    @Query({ lists: ['types'] }) query: object,
-  ): Promise<ApiResponse> {
-    return listed(url, await this.trail.page(query));
+  searchEvents(@Query() query: object): Promise<object> {
+    return this.trail.page(query);
   }
 
   @Operation('get', 'explanations/:id', {
     summary: 'Explains why a request was refused, by its error_reference',
     returns: schemas.EXPLANATION,
   })
-  async explain(@Param('id') reference: string): Promise<ApiResponse> {
+  async explain(@Param('id') reference: string): Promise<object> {
     const { warnings, ...explained } = await this.explanations.explainIndexed(reference);
-    return result({ ...explanationJson(explained, (words) => words), warnings });
+    return { ...explanationJson(explained, (words) => words), warnings };
   }
 
   @Operation('get', 'doctor', {
@@ -64,17 +60,17 @@ export class ReportsApiController {
     lists: ['skip'],
     returns: schemas.DIAGNOSIS,
   })
-  async diagnose(@Query({ lists: ['skip'] }) query: object): Promise<ApiResponse> {
+  async diagnose(@Query() query: object): Promise<ApiResponse> {
     const { failOn, warnings, ...diagnosis } = await this.doctor.diagnose(query);
-    return { ...result(diagnosisJson(diagnosis, failOn, 'operator')), warnings };
+    return new ApiResponse(diagnosisJson(diagnosis, failOn, 'operator'), {}, warnings);
   }
 
   @Operation('get', 'keys', {
     summary: 'Reports the use of each key of tokens in the running processes',
     returns: schemas.KEY_REPORT,
   })
-  async reportKeys(): Promise<ApiResponse> {
+  async reportKeys(): Promise<object> {
     const { list, warnings } = await this.keys.list();
-    return result({ ...list, warnings });
+    return { ...list, warnings };
   }
 }

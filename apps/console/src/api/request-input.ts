@@ -9,6 +9,7 @@ import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { queryOf } from '#pages/form.js';
 import type { ApiRequest } from './api.guard.js';
 import type { Condition } from './conditions.js';
+import { rulesOf } from './operation-rules.js';
 import { duplicateMember, isDeeperThan } from '#platform/json.js';
 import { located, pointerTo } from './problem-location.js';
 import { fieldOfMember } from '#operations/member-names.js';
@@ -30,6 +31,7 @@ export interface ChangeRequest {
   /** Empty for an operation without If-Match, and for `*`. */
   readonly expected: Condition;
   readonly input: Values;
+  readonly query: Values;
 }
 
 /** Reads logos. A page accepts a logo only in a form. */
@@ -46,30 +48,28 @@ export const RequestedChange = createParamDecorator(
   (_data: unknown, context: ExecutionContext): ChangeRequest => {
     const { actor, token, body, params, expected = {} } = context.switchToHttp().getRequest<ApiRequest>();
     const { id = '', part = '' } = params as Readonly<Record<string, string>>;
-    const input = Object.entries(body ?? {}).map(([name, value]) => [fieldOfMember(name), value]);
-    return { actor, token, id, part, expected, input: Object.fromEntries(input) as Values };
+    const entries = Object.entries(body ?? {}).map(([name, value]) => [fieldOfMember(name), value]);
+    const input = Object.fromEntries(entries) as Values;
+    return { actor, token, id, part, expected, input, query: queryInput(context) };
   },
 );
 
-interface QueryShape {
-  readonly numbers?: readonly string[];
-  readonly flags?: readonly string[];
-  readonly lists?: readonly string[];
-}
+/** Injects the query as the input of an operation. */
+export const Query = createParamDecorator((_data: unknown, context: ExecutionContext) => queryInput(context));
 
-/** Injects the query as the input of an operation. `ApiGuard` has checked the names. */
-export const Query = createParamDecorator((shape: QueryShape, context: ExecutionContext): Values => {
-  const { numbers = ['limit'], flags = [], lists = [] } = shape;
+/** `ApiGuard` has checked the names. */
+function queryInput(context: ExecutionContext): Values {
+  const { flags = [], lists = [] } = rulesOf(context.getHandler());
   const query = queryOf(context.switchToHttp().getRequest<ApiRequest>().url);
   const valueOf = (name: string): unknown => {
     const text = query.text(name);
-    if (numbers.includes(name)) return text === '' ? NaN : Number(text);
+    if (name === 'limit') return text === '' ? NaN : Number(text);
     if (lists.includes(name)) return query.getAll(name);
     return flags.includes(name) ? flagParameter(name, text) : text;
   };
   const names = [...new Set(query.keys())];
   return Object.fromEntries(names.map((name) => [fieldOfMember(name), valueOf(name)])) as Values;
-});
+}
 
 function flagParameter(name: string, text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';

@@ -5,7 +5,6 @@ import { ReviewService } from '#clients/operations/requests/review.service.js';
 import { describeFinding } from '#error-guide/request-findings.js';
 import { ApiController, Operation } from './operation.js';
 import { type ChangeRequest, RequestedChange } from './request-input.js';
-import { type ApiResponse, versioned, wholeList } from './response.js';
 import * as schemas from './schemas.js';
 
 const DECIDED = { returns: schemas.REQUEST, hasVersion: true, needsVersion: true } as const;
@@ -21,8 +20,8 @@ export class RequestsApiController {
     returns: schemas.QUEUED_REQUEST,
     isWholeList: true,
   })
-  async listRequests(): Promise<ApiResponse> {
-    return wholeList((await this.reviews.queue()).requests);
+  async listRequests(): Promise<readonly object[]> {
+    return (await this.reviews.queue()).requests;
   }
 
   @Operation('get', ':id', {
@@ -30,11 +29,10 @@ export class RequestsApiController {
     description: 'All texts in it are the owner’s: show them as text.',
     returns: schemas.REVIEWED_REQUEST,
   })
-  async readRequest(@Param('id') id: string): Promise<ApiResponse> {
+  async readRequest(@Param('id') id: string): Promise<object> {
     const { request, findings, ...context } = await this.reviews.find(id);
     const described = findings.map((finding) => ({ ...finding, text: describeFinding(finding) }));
-    const reviewed = { ...request, ...context, findings: described };
-    return versioned(reviewed);
+    return { ...request, ...context, findings: described };
   }
 
   @Operation('post', ':id/approve', {
@@ -42,7 +40,7 @@ export class RequestsApiController {
     input: schemas.MESSAGE,
     ...DECIDED,
   })
-  approveRequest(@RequestedChange() change: ChangeRequest): Promise<ApiResponse> {
+  approveRequest(@RequestedChange() change: ChangeRequest): Promise<Change<object>> {
     return this.decide(change, (...step) => this.reviews.approve(...step));
   }
 
@@ -51,7 +49,7 @@ export class RequestsApiController {
     input: schemas.EXPLANATION_FOR_OWNER,
     ...DECIDED,
   })
-  askAboutRequest(@RequestedChange() change: ChangeRequest): Promise<ApiResponse> {
+  askAboutRequest(@RequestedChange() change: ChangeRequest): Promise<Change<object>> {
     return this.decide(change, (...step) => this.reviews.ask(...step));
   }
 
@@ -60,16 +58,15 @@ export class RequestsApiController {
     input: schemas.EXPLANATION_FOR_OWNER,
     ...DECIDED,
   })
-  rejectRequest(@RequestedChange() change: ChangeRequest): Promise<ApiResponse> {
+  rejectRequest(@RequestedChange() change: ChangeRequest): Promise<Change<object>> {
     return this.decide(change, (...step) => this.reviews.reject(...step));
   }
 
   private async decide(
     { actor, id, input, expected }: ChangeRequest,
     decide: (actor: Actor, id: string, input: object) => Promise<Change<RequestView>>,
-  ): Promise<ApiResponse> {
+  ): Promise<Change<object>> {
     const version = expected.version ?? (await this.reviews.find(id)).request.version;
-    const { result: request, announced } = await decide(actor, id, { ...input, version });
-    return { ...versioned(request), warnings: await announced };
+    return decide(actor, id, { ...input, version });
   }
 }

@@ -3,7 +3,8 @@ import {
   ResourceServerService,
   type ResourceServerView,
 } from '#clients/operations/resource-server.service.js';
-import { type ApiResponse, created, deleted, versioned, wholeList } from './response.js';
+import type { Change } from '#operations/audit-trail.js';
+import { type ApiResponse, created } from './response.js';
 import { type ChangeRequest, RequestedChange } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
@@ -17,8 +18,8 @@ export class ResourceServersApiController {
     returns: schemas.RESOURCE_SERVER,
     isWholeList: true,
   })
-  async listResourceServers(): Promise<ApiResponse> {
-    return wholeList((await this.servers.list()).map(serverResource));
+  async listResourceServers(): Promise<readonly object[]> {
+    return (await this.servers.list()).map(serverResource);
   }
 
   @Operation('post', '', {
@@ -35,12 +36,9 @@ export class ResourceServersApiController {
     );
   }
 
-  @Operation('get', ':id', {
-    summary: 'Reads an API',
-    returns: schemas.RESOURCE_SERVER,
-  })
-  async readResourceServer(@Param('id') id: string): Promise<ApiResponse> {
-    return versioned(serverResource(await this.servers.find(id)));
+  @Operation('get', ':id', { summary: 'Reads an API', returns: schemas.RESOURCE_SERVER })
+  async readResourceServer(@Param('id') id: string): Promise<object> {
+    return serverResource(await this.servers.find(id));
   }
 
   @Operation('patch', ':id', {
@@ -52,16 +50,14 @@ export class ResourceServersApiController {
   })
   async changeResourceServer(
     @RequestedChange() { actor, id, expected, input }: ChangeRequest,
-  ): Promise<ApiResponse> {
-    const { result: server, announced } = await this.servers.update(actor, id, input, expected);
-    return { ...versioned(serverResource(server)), warnings: await announced };
+  ): Promise<Change<object>> {
+    const { result, announced } = await this.servers.update(actor, id, input, expected);
+    return { result: serverResource(result), announced };
   }
 
-  @Operation('delete', ':id', {
-    summary: 'Revokes the account of an API for good',
-  })
-  deleteResourceServer(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
-    return deleted(this.servers.revoke(actor, id, expected));
+  @Operation('delete', ':id', { summary: 'Revokes the account of an API for good' })
+  deleteResourceServer(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Change<object>> {
+    return this.servers.revoke(actor, id, expected);
   }
 }
 

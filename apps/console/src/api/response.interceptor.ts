@@ -6,7 +6,7 @@ import { entityTagOf } from '#oauth/entity-tag.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { IdempotencyService, REPEATABLE } from '#pages/idempotency.service.js';
-import type { ApiResponse } from './response.js';
+import { type ApiResponse, responseTo } from './response.js';
 import type { ApiRequest } from './api.guard.js';
 import {
   type Condition,
@@ -25,18 +25,18 @@ type Content = string | Buffer | undefined;
 
 /** Checks the conditions of a request, executes it once, and writes its response. */
 @Injectable()
-export class ResponseInterceptor implements NestInterceptor<ApiResponse, Content> {
+export class ResponseInterceptor implements NestInterceptor<object, Content> {
   constructor(private readonly idempotency: IdempotencyService) {}
 
-  intercept(context: ExecutionContext, next: CallHandler<ApiResponse>): Observable<Content> {
+  intercept(context: ExecutionContext, next: CallHandler<object>): Observable<Content> {
     const http = context.switchToHttp();
     const rules = rulesOf(context.getHandler());
     const request = http.getRequest<ApiRequest>();
     const conditions = conditionsOf(request, rules);
     const response = this.executed(request, rules.creates === true, () =>
-      underFirst(conditions, (expected) => {
+      underFirst(conditions, async (expected) => {
         request.expected = expected;
-        return lastValueFrom(next.handle());
+        return responseTo(await lastValueFrom(next.handle()), rules, request.url);
       }),
     );
     return from(response.then((done) => write(request, http.getResponse<FastifyReply>(), done)));
@@ -103,7 +103,7 @@ function keyOf(header: string | string[] | undefined, isRequired: boolean): stri
 }
 
 function write(request: ApiRequest, reply: FastifyReply, response: ApiResponse): Content {
-  const { status, headers, body, warnings = [] } = response;
+  const { status, headers, body, warnings } = response;
   if (warnings.length > 0) addLogContext(request.raw, { warnings });
   const content = contentOf(response);
   const etag = headers['ETag'] ?? (isRead(request) ? `"${entityTagOf(content ?? '')}"` : undefined);
@@ -118,7 +118,7 @@ function write(request: ApiRequest, reply: FastifyReply, response: ApiResponse):
   return content;
 }
 
-function contentOf({ body, warnings = [] }: ApiResponse): Content {
+function contentOf({ body, warnings }: ApiResponse): Content {
   if (body === undefined || Buffer.isBuffer(body)) return body;
   return JSON.stringify({ ...body, ...(warnings.length > 0 && { warnings }) });
 }

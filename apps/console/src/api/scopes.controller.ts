@@ -3,7 +3,6 @@ import { refused } from '#operations/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import { type Scope, ScopeCatalogue } from '#oauth/scope.js';
 import { ApiController, Operation } from './operation.js';
-import { type ApiResponse, result, wholeList } from './response.js';
 import * as schemas from './schemas.js';
 
 /** The file SCOPES_FILE defines the scopes, so that the API only reads them. */
@@ -16,15 +15,15 @@ export class ScopesApiController {
     returns: schemas.SCOPE,
     isWholeList: true,
   })
-  async listScopes(): Promise<ApiResponse> {
-    return wholeList(this.catalogue.scopes.map(scopeResource));
+  listScopes(): readonly object[] {
+    return this.catalogue.scopes.map(scopeResource);
   }
 
   @Operation('get', ':id', { summary: 'Reads a scope', returns: schemas.SCOPE })
-  async readScope(@Param('id') name: string): Promise<ApiResponse> {
+  readScope(@Param('id') name: string): object {
     const scope = this.catalogue.find(name);
     if (!scope) throw refused('unknown', problem('scope_unknown', [], { name }));
-    return result(scopeResource(scope));
+    return scopeResource(scope);
   }
 }
 

@@ -1,9 +1,9 @@
-import { Param, Req } from '@nestjs/common';
+import { Param } from '@nestjs/common';
 import { DisabledUserDto, EnabledUserDto } from '#users/operations/user.dto.js';
 import { UserService } from '#users/operations/user.service.js';
-import { type ApiResponse, changed, created, deleted, listed, versioned, wholeList } from './response.js';
+import { type ApiResponse, created } from './response.js';
+import type { Change } from '#operations/audit-trail.js';
 import { validated } from '#operations/operation-input.js';
-import type { ApiRequest } from './api.guard.js';
 import { type ChangeRequest, RequestedChange, Query } from './request-input.js';
 import { ApiController, Operation } from './operation.js';
 import * as schemas from './schemas.js';
@@ -24,8 +24,8 @@ export class UsersApiController {
     returns: schemas.USER,
     isPage: true,
   })
-  async listUsers(@Req() { url }: ApiRequest, @Query({}) query: object): Promise<ApiResponse> {
-    return listed(url, await this.users.list(query));
+  listUsers(@Query() query: object): Promise<object> {
+    return this.users.list(query);
   }
 
   @Operation('post', '', {
@@ -43,12 +43,9 @@ export class UsersApiController {
     );
   }
 
-  @Operation('get', ':id', {
-    summary: 'Reads a user',
-    returns: schemas.USER_DETAILS,
-  })
-  async readUser(@Param('id') id: string): Promise<ApiResponse> {
-    return versioned(await this.users.find(`id:${id}`));
+  @Operation('get', ':id', { summary: 'Reads a user', returns: schemas.USER_DETAILS })
+  readUser(@Param('id') id: string): Promise<object> {
+    return this.users.find(`id:${id}`);
   }
 
   @Operation('patch', ':id', {
@@ -57,9 +54,11 @@ export class UsersApiController {
     returns: schemas.USER_DETAILS,
     hasVersion: true,
   })
-  async changeUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
+  async changeUser(
+    @RequestedChange() { actor, id, expected, input }: ChangeRequest,
+  ): Promise<Change<object>> {
     const { announced } = await this.users.update(actor, `id:${id}`, input, expected);
-    return { ...(await this.readUser(id)), warnings: await announced };
+    return { result: await this.readUser(id), announced };
   }
 
   @Operation('post', ':id/password', {
@@ -69,8 +68,8 @@ export class UsersApiController {
     returns: schemas.CHANGED_PASSWORD,
     needsVersion: true,
   })
-  changePassword(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
-    return changed(this.users.setPassword(actor, `id:${id}`, input, expected));
+  changePassword(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<Change<object>> {
+    return this.users.setPassword(actor, `id:${id}`, input, expected);
   }
 
   @Operation('get', ':id/sessions', {
@@ -78,8 +77,8 @@ export class UsersApiController {
     returns: schemas.SESSION,
     isWholeList: true,
   })
-  async listSessions(@Param('id') id: string): Promise<ApiResponse> {
-    return wholeList(await this.users.sessions(`id:${id}`));
+  listSessions(@Param('id') id: string): Promise<readonly object[]> {
+    return this.users.sessions(`id:${id}`);
   }
 
   @Operation('post', ':id/logout', {
@@ -87,8 +86,8 @@ export class UsersApiController {
     returns: schemas.LOGGED_OUT_USER,
     needsVersion: true,
   })
-  logOutUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<ApiResponse> {
-    return changed(this.users.logOut(actor, `id:${id}`, expected));
+  logOutUser(@RequestedChange() { actor, id, expected }: ChangeRequest): Promise<Change<object>> {
+    return this.users.logOut(actor, `id:${id}`, expected);
   }
 
   @Operation('post', ':id/disable', {
@@ -97,9 +96,11 @@ export class UsersApiController {
     returns: schemas.USER_STATE,
     needsVersion: true,
   })
-  async disableUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
+  async disableUser(
+    @RequestedChange() { actor, id, expected, input }: ChangeRequest,
+  ): Promise<Change<object>> {
     const { confirmLastAdmin } = validated(DisabledUserDto, input);
-    return changed(this.users.disable(actor, `id:${id}`, expected, confirmLastAdmin));
+    return this.users.disable(actor, `id:${id}`, expected, confirmLastAdmin);
   }
 
   @Operation('post', ':id/enable', {
@@ -108,19 +109,19 @@ export class UsersApiController {
     returns: schemas.USER_STATE,
     needsVersion: true,
   })
-  async enableUser(@RequestedChange() { actor, id, expected, input }: ChangeRequest): Promise<ApiResponse> {
+  async enableUser(
+    @RequestedChange() { actor, id, expected, input }: ChangeRequest,
+  ): Promise<Change<object>> {
     const { overrideProduct } = validated(EnabledUserDto, input);
-    return changed(this.users.enable(actor, `id:${id}`, overrideProduct, expected));
+    return this.users.enable(actor, `id:${id}`, overrideProduct, expected);
   }
 
   @Operation('delete', ':id', {
     summary: 'Deletes a user, and ends all sessions and grants',
     query: { confirm_last_admin: '`true`: also the last admin of the console.' },
+    flags: ['confirm_last_admin'],
   })
-  deleteUser(
-    @RequestedChange() { actor, id, expected }: ChangeRequest,
-    @Query({ flags: ['confirm_last_admin'] }) { confirmLastAdmin }: Readonly<Record<string, unknown>>,
-  ): Promise<ApiResponse> {
-    return deleted(this.users.delete(actor, `id:${id}`, expected, confirmLastAdmin === true));
+  deleteUser(@RequestedChange() { actor, id, expected, query }: ChangeRequest): Promise<Change<object>> {
+    return this.users.delete(actor, `id:${id}`, expected, query['confirmLastAdmin'] === true);
   }
 }
