@@ -6,12 +6,10 @@ import { OperatorCommand } from '../command-line/operator-command.js';
 import {
   asText,
   type JsonOption,
-  minuteOf,
   printFields,
-  printLine,
+  printList,
   printRaw,
   printResult,
-  printTable,
 } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
@@ -101,21 +99,15 @@ function allClients(filter: Filter & { readonly search?: string }): Promise<Clie
 }
 
 function printClients(options: JsonOption, clients: readonly ClientView[], none: string): void {
-  printResult(options, clients, () => {
-    if (clients.length === 0) return printLine(none);
-    printTable(
-      ['client_id', 'type', 'state', 'first_party', 'logo', 'created_at', 'name'],
-      clients.map((client) => [
-        client.client_id,
-        isApiClient(client) ? 'client_credentials' : client.type,
-        client.disabled_at === null ? 'enabled' : 'disabled',
-        client.first_party ? 'yes' : 'no',
-        client.logo ? 'yes' : 'no',
-        minuteOf(client.created_at),
-        client.name,
-      ]),
-    );
-  });
+  printList(options, clients, none, [
+    'client_id',
+    ['type', (client) => (isApiClient(client) ? 'client_credentials' : client.type)],
+    ['state', ({ disabled_at: disabledAt }) => (disabledAt === null ? 'enabled' : 'disabled')],
+    'first_party',
+    ['logo', ({ logo }) => (logo ? 'yes' : 'no')],
+    'created_at',
+    'name',
+  ]);
 }
 
 async function handover(

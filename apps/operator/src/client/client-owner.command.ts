@@ -1,6 +1,6 @@
 import { makeChange } from '../command-line/change.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { type JsonOption, minuteOf, printLine, printResult, printTable } from '../command-line/output.js';
+import { type JsonOption, printLine, printList } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { InputError } from '../command-line/flags.js';
 import { withAdministration } from '../connections/administration.js';
@@ -64,30 +64,18 @@ async function list(
   if ((id === undefined) !== without) throw new InputError(['give either an application or --without']);
   if (id === undefined) return listWithout(options);
   const owners = await withAdministration(DatabaseSettings, ({ members }) => members.owners(id));
-  printResult(options, owners, () => {
-    if (owners.length === 0)
-      return printLine(`Nobody owns it. Add an owner:${commandToPaste('client', 'owner', 'add', '--help')}`);
-    printTable(
-      ['user_id', 'username', 'email', 'added_at', 'state'],
-      owners.map((owner) => [
-        String(owner.user_id),
-        owner.username,
-        owner.email,
-        minuteOf(owner.added_at),
-        owner.disabled_at === null ? 'enabled' : 'disabled',
-      ]),
-    );
-  });
+  const none = `Nobody owns it. Add an owner:${commandToPaste('client', 'owner', 'add', '--help')}`;
+  printList(options, owners, none, [
+    'user_id',
+    'username',
+    'email',
+    'added_at',
+    ['state', ({ disabled_at: disabledAt }) => (disabledAt === null ? 'enabled' : 'disabled')],
+  ]);
 }
 
 async function listWithout(options: JsonOption): Promise<void> {
   const clients = await withAdministration(DatabaseSettings, ({ members }) => members.withoutOwner());
   const described = clients.map(({ clientId, name }) => ({ client_id: clientId, name }));
-  printResult(options, described, () => {
-    if (described.length === 0) return printLine('Every application has an enabled owner.');
-    printTable(
-      ['client_id', 'name'],
-      described.map((client) => [client.client_id, client.name]),
-    );
-  });
+  printList(options, described, 'Every application has an enabled owner.', ['client_id', 'name']);
 }

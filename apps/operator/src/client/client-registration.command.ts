@@ -65,91 +65,170 @@ async function readFirst(file: string, bytes: number): Promise<Buffer> {
   }
 }
 
+type Collector = (value: string, previous?: readonly string[]) => readonly string[];
+
 const BOOLEAN = { true: true, false: false };
 const STATE = { required: true, optional: false };
 const GRANT = { device: true, code: false };
 const ROTATION = { on: true, off: false };
 
-export function registerCommand(): OperatorCommand {
-  return withReceiverOptions(new OperatorCommand('create'))
-    .description('register an application and print its credentials and endpoints')
-    .option('--name <name>', 'name that users see on the consent page')
-    .option('--redirect-uri <uri>', 'callback address; may be repeated', collect)
-    .option(
-      '--private-scheme <scheme>',
+/** An option of `create` and `update`, or of the command that has a text. */
+interface RegistrationOption {
+  readonly flags: string;
+  readonly text?: string;
+  readonly create?: string;
+  readonly update?: string;
+  readonly parse?: Collector | ((text: string) => boolean);
+}
+
+/** Without a value, `create` turns it on; `update` takes true or false. */
+const flag = (name: string, text: string): RegistrationOption[] => [
+  { flags: name, create: text },
+  { flags: `${name} <true|false>`, update: `true: ${text}`, parse: choice(name, BOOLEAN) },
+];
+
+/** `update` replaces all registered values, or removes them for `none`. */
+const list = (
+  flags: string,
+  parse: Collector,
+  texts: { readonly create: string; readonly update: string },
+): RegistrationOption[] => [
+  { flags, create: texts.create, parse },
+  { flags, update: texts.update, parse: orNone(parse) },
+];
+
+/** `update` removes the registered value for `none`. */
+const removable = (flags: string, text: string): RegistrationOption => ({
+  flags,
+  create: text,
+  update: `${text}; none removes it`,
+});
+
+const OPTIONS: readonly RegistrationOption[] = [
+  { flags: '--name <name>', text: 'name that users see on the consent page' },
+  { flags: '--redirect-uri <uri>', create: 'callback address; may be repeated', parse: collect },
+  { flags: '--add-redirect-uri <uri>', update: 'redirect URI to add; may be repeated', parse: collect },
+  { flags: '--remove-redirect-uri <uri>', update: 'redirect URI to remove; may be repeated', parse: collect },
+  ...list('--private-scheme <scheme>', collect, {
+    create:
       'with --public: allow this URI scheme, such as cursor, for a callback that the vendor has fixed; any program on a device can register the same scheme; may be repeated',
-      collect,
-    )
-    .option(
-      '--scope <scopes>',
-      'scopes that it may request, separated by spaces (default: the default scopes)',
-      collectScopes,
-    )
-    .option(
-      '--optional-scope <scopes>',
-      'scopes that users opt in to with a checkbox, separated by spaces (default: none)',
-      collectScopes,
-    )
-    .option('--logo <file>', `PNG, JPEG or WebP, ${LOGO_LIMITS}, shown to users`)
-    .option('--client-uri <url>', 'its home page, which users see')
-    .option('--policy-uri <url>', 'its privacy policy, which users see')
-    .option(
-      '--contacts <contacts>',
-      'email addresses or URLs at which users reach its developer, separated by spaces',
-      collectWords,
-    )
-    .option(
-      '--post-logout-redirect-uri <uri>',
-      'address to which users may return after a log-out (OpenID Connect); may be repeated',
-      collect,
-    )
-    .option('--backchannel-logout-uri <url>', 'address that gets a logout token when a user logs out')
-    .option(
-      '--jwks <file>',
+    update:
+      'URI scheme to allow, such as cursor; replaces the registered schemes; may be repeated; none removes all',
+  }),
+  {
+    flags: '--scope <scopes>',
+    create: 'scopes that it may request, separated by spaces (default: the default scopes)',
+    update: 'scopes that it may request, separated by spaces; replaces the registered scopes',
+    parse: collectScopes,
+  },
+  { flags: '--add-scope <scopes>', update: 'scopes to add', parse: collectScopes },
+  { flags: '--remove-scope <scopes>', update: 'scopes to remove', parse: collectScopes },
+  ...list('--optional-scope <scopes>', collectScopes, {
+    create: 'scopes that users opt in to with a checkbox, separated by spaces (default: none)',
+    update: 'scopes that users opt in to with a checkbox; replaces the registered scopes; none removes all',
+  }),
+  removable('--logo <file>', `PNG, JPEG or WebP, ${LOGO_LIMITS}, shown to users`),
+  removable('--client-uri <url>', 'its home page, which users see'),
+  removable('--policy-uri <url>', 'its privacy policy, which users see'),
+  ...list('--contacts <contacts>', collectWords, {
+    create: 'email addresses or URLs at which users reach its developer, separated by spaces',
+    update:
+      'email addresses or URLs at which users reach its developer, separated by spaces; replaces the registered contacts; none removes all',
+  }),
+  ...list('--post-logout-redirect-uri <uri>', collect, {
+    create: 'address to which users may return after a log-out (OpenID Connect); may be repeated',
+    update:
+      'address to which users may return after a log-out; replaces the registered addresses; may be repeated; none removes all',
+  }),
+  removable('--backchannel-logout-uri <url>', 'address that gets a logout token when a user logs out'),
+  {
+    flags: '--jwks <file>',
+    create:
       'JWK Set with its public keys: it authenticates with signed assertions (private_key_jwt, RFC 7523) instead of a secret',
-    )
-    .option('--jwks-uri <url>', 'https address of its JWK Set, fetched when needed')
-    .option(
-      '--profile <fapi2>',
+    update: 'JWK Set with its public keys; replaces the registered keys; none removes them',
+  },
+  {
+    flags: '--jwks-uri <url>',
+    create: 'https address of its JWK Set, fetched when needed',
+    update: 'https address of its JWK Set; replaces the registered keys; none removes it',
+  },
+  { flags: '--add-key <file>', update: 'JWK, or JWK Set, to add to the registered public keys' },
+  {
+    flags: '--remove-key <key>',
+    update: 'kid or thumbprint of a key to remove; may be repeated',
+    parse: collect,
+  },
+  {
+    flags: '--profile <fapi2>',
+    create:
       'FAPI 2.0 Security Profile: requires keys, PAR, PKCE and DPoP; refresh tokens do not rotate, state is optional',
-    )
-    .option('--dpop-bound', 'refuse token requests without a DPoP proof (RFC 9449 5.2)')
-    .option(
-      '--refresh-token-rotation <on|off>',
-      'off, with --dpop-bound: the refresh token stays the same (default: on)',
-      choice('--refresh-token-rotation', ROTATION),
-    )
-    .option(
-      '--grant-type <type>',
+  },
+  ...flag('--dpop-bound', 'refuse token requests without a DPoP proof (RFC 9449 5.2)'),
+  {
+    flags: '--refresh-token-rotation <on|off>',
+    create: 'off, with --dpop-bound: the refresh token stays the same (default: on)',
+    update: 'off, for DPoP-bound clients only: the refresh token stays the same',
+    parse: choice('--refresh-token-rotation', ROTATION),
+  },
+  {
+    flags: '--grant-type <type>',
+    create:
       'client_credentials: an API client of the console, with keys and --scope admin:read, admin:write or admin:operators (default: authorization_code)',
-    )
-    .option(
-      '--grant <code|device>',
+  },
+  {
+    flags: '--grant <code|device>',
+    create:
       'device: allow the device authorization grant (RFC 8628) as well; no redirect URI is needed (default: code)',
-      choice('--grant', GRANT),
-    )
-    .option(
-      '--metadata-url <url>',
+    update: 'device: allow the device authorization grant (RFC 8628)',
+    parse: choice('--grant', GRANT),
+  },
+  {
+    flags: '--metadata-url <url>',
+    create:
       'https address of its metadata document, which becomes the client_id; combines only with --scope and --optional-scope',
-    )
-    .option('--public', 'a phone, desktop or browser application: no secret, PKCE required')
-    .option('--require-par', 'refuse authorization requests that the application did not push (RFC 9126)')
-    .option(
-      '--state <required|optional>',
-      'optional: authorization requests may omit state, but must use PKCE (default: required)',
-      choice('--state', STATE),
-    )
-    .option('--first-party', 'a first-party application: users are not asked for consent')
-    .option('--developer-portal', 'the developer portal of this installation, where owners log in')
-    .option(
-      '--id-token-alg <RS256|ES256|EdDSA>',
-      'algorithm that signs its ID tokens (default: RS256; with --profile fapi2 ES256)',
-    )
-    .option(
-      '--subject <public|pairwise>',
+  },
+  { flags: '--public', create: 'a phone, desktop or browser application: no secret, PKCE required' },
+  ...flag('--require-par', 'refuse authorization requests that the application did not push (RFC 9126)'),
+  {
+    flags: '--state <required|optional>',
+    create: 'optional: authorization requests may omit state, but must use PKCE (default: required)',
+    update: 'optional: authorization requests may omit state, but must use PKCE (RFC 9700 2.1)',
+    parse: choice('--state', STATE),
+  },
+  ...flag('--first-party', 'a first-party application: users are not asked for consent'),
+  ...flag('--developer-portal', 'the developer portal of this installation, where owners log in'),
+  {
+    flags: '--id-token-alg <RS256|ES256|EdDSA>',
+    create: 'algorithm that signs its ID tokens (default: RS256; with --profile fapi2 ES256)',
+    update: 'algorithm that signs its ID tokens',
+  },
+  {
+    flags: '--subject <public|pairwise>',
+    create:
       'pairwise: it gets a different sub for each user than applications at other hosts (default: public)',
-    )
-    .jsonOption()
+    update:
+      'pairwise: it gets a different sub for each user than applications at other hosts; after a change, it sees every user as new',
+  },
+  {
+    flags: '--yes',
+    update:
+      'change the subject, or the application with which operators log in to the console, without confirmation',
+  },
+];
+
+function registrationCommand(name: 'create' | 'update'): OperatorCommand {
+  const command = withReceiverOptions(new OperatorCommand(name));
+  for (const { flags, parse, text, [name]: own = text } of OPTIONS) {
+    if (own === undefined) continue;
+    if (parse) command.option(flags, own, parse as Collector);
+    else command.option(flags, own);
+  }
+  return command.jsonOption();
+}
+
+export function createCommand(): OperatorCommand {
+  return registrationCommand('create')
+    .description('register an application and print its credentials and endpoints')
     .notes(
       `\
 A redirect URI is https, or http on localhost, 127.0.0.1 or [::1]; for a public client also com.example.app:/callback. \
@@ -172,95 +251,9 @@ secret is shown only once. Keys replace the secret: public keys only, for ES256,
 }
 
 export function updateCommand(): OperatorCommand {
-  return withReceiverOptions(new OperatorCommand('update'))
+  return registrationCommand('update')
     .argument('<id>', CLIENT)
     .description('change the registration of an application')
-    .option('--name <name>', 'name that users see on the consent page')
-    .option(
-      '--scope <scopes>',
-      'scopes that it may request, separated by spaces; replaces the registered scopes',
-      collectScopes,
-    )
-    .option('--add-scope <scopes>', 'scopes to add', collectScopes)
-    .option('--remove-scope <scopes>', 'scopes to remove', collectScopes)
-    .option(
-      '--optional-scope <scopes>',
-      'scopes that users opt in to with a checkbox; replaces the registered scopes; none removes all',
-      collectScopesOrNone,
-    )
-    .option(
-      '--require-par <true|false>',
-      'true: refuse authorization requests that the application did not push (RFC 9126)',
-      choice('--require-par', BOOLEAN),
-    )
-    .option(
-      '--state <required|optional>',
-      'optional: authorization requests may omit state, but must use PKCE (RFC 9700 2.1)',
-      choice('--state', STATE),
-    )
-    .option(
-      '--first-party <true|false>',
-      'true: a first-party application: users are not asked for consent',
-      choice('--first-party', BOOLEAN),
-    )
-    .option(
-      '--developer-portal <true|false>',
-      'true: the developer portal of this installation, where owners log in',
-      choice('--developer-portal', BOOLEAN),
-    )
-    .option(
-      '--grant <code|device>',
-      'device: allow the device authorization grant (RFC 8628)',
-      choice('--grant', GRANT),
-    )
-    .option('--id-token-alg <RS256|ES256|EdDSA>', 'algorithm that signs its ID tokens')
-    .option(
-      '--subject <public|pairwise>',
-      'pairwise: it gets a different sub for each user than applications at other hosts; after a change, it sees every user as new',
-    )
-    .option(
-      '--yes',
-      'change the subject, or the application with which operators log in to the console, without confirmation',
-    )
-    .option('--client-uri <url>', 'its home page, which users see; none removes it')
-    .option('--policy-uri <url>', 'its privacy policy, which users see; none removes it')
-    .option(
-      '--contacts <contacts>',
-      'email addresses or URLs at which users reach its developer, separated by spaces; replaces the registered contacts; none removes all',
-      collectWordsOrNone,
-    )
-    .option(
-      '--post-logout-redirect-uri <uri>',
-      'address to which users may return after a log-out; replaces the registered addresses; may be repeated; none removes all',
-      collectOrNone,
-    )
-    .option(
-      '--backchannel-logout-uri <url>',
-      'address that gets a logout token when a user logs out; none removes it',
-    )
-    .option('--logo <file>', `PNG, JPEG or WebP, ${LOGO_LIMITS}; none removes it`)
-    .option('--jwks <file>', 'JWK Set with its public keys; replaces the registered keys; none removes them')
-    .option('--jwks-uri <url>', 'https address of its JWK Set; replaces the registered keys; none removes it')
-    .option('--add-key <file>', 'JWK, or JWK Set, to add to the registered public keys')
-    .option('--remove-key <key>', 'kid or thumbprint of a key to remove; may be repeated', collect)
-    .option(
-      '--dpop-bound <true|false>',
-      'true: refuse token requests without a DPoP proof (RFC 9449 5.2)',
-      choice('--dpop-bound', BOOLEAN),
-    )
-    .option(
-      '--refresh-token-rotation <on|off>',
-      'off, for DPoP-bound clients only: the refresh token stays the same',
-      choice('--refresh-token-rotation', ROTATION),
-    )
-    .option('--add-redirect-uri <uri>', 'redirect URI to add; may be repeated', collect)
-    .option('--remove-redirect-uri <uri>', 'redirect URI to remove; may be repeated', collect)
-    .option(
-      '--private-scheme <scheme>',
-      'URI scheme to allow, such as cursor; replaces the registered schemes; may be repeated; none removes all',
-      collectOrNone,
-    )
-    .jsonOption()
     .notes('What users have granted stays granted, even for scopes that are no longer registered.')
     .examples(
       'client update sc_abcdefghijklmnopqrstuvwx --logo logo.png --optional-scope bookings:read',
@@ -271,20 +264,13 @@ export function updateCommand(): OperatorCommand {
     .action(update);
 }
 
-function collectScopesOrNone(value: string, previous: readonly string[] = []): readonly string[] {
-  return value === 'none' ? previous : collectScopes(value, previous);
-}
-
-function collectOrNone(value: string, previous: readonly string[] = []): readonly string[] {
-  return value === 'none' ? previous : collect(value, previous);
-}
-
 function collectWords(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, ...value.split(/\s+/).filter((word) => word !== '')];
 }
 
-function collectWordsOrNone(value: string, previous: readonly string[] = []): readonly string[] {
-  return value === 'none' ? previous : collectWords(value, previous);
+/** Commander's parsers cannot return null, so `none` adds nothing to the list. */
+function orNone(collector: Collector): Collector {
+  return (value, previous = []) => (value === 'none' ? previous : collector(value, previous));
 }
 
 /** Options that need more than a change of their name. */

@@ -1,13 +1,6 @@
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { makeChange } from '../command-line/change.js';
-import {
-  type JsonOption,
-  minuteOf,
-  printFields,
-  printLine,
-  printResult,
-  printTable,
-} from '../command-line/output.js';
+import { type JsonOption, minuteOf, printFields, printLine, printList } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings } from '../settings/settings.js';
@@ -72,20 +65,12 @@ async function list(idOrName: string, options: JsonOption): Promise<void> {
   const { client_id: clientId, secrets: live } = await withAdministration(DatabaseSettings, ({ secrets }) =>
     secrets.list(idOrName),
   );
-  printResult(options, live, () => {
-    if (live.length === 0)
-      return printLine(
-        `There is no live secret. Create one:${commandToPaste('client', 'secret', 'rotate', clientId)}`,
-      );
-    printTable(
-      ['id', 'created_at', 'last_used_at'],
-      live.map(({ id, created_at, last_used_at: used }) => [
-        id,
-        minuteOf(created_at),
-        used === null ? 'never' : minuteOf(used),
-      ]),
-    );
-  });
+  const none = `There is no live secret. Create one:${commandToPaste('client', 'secret', 'rotate', clientId)}`;
+  printList(options, live, none, [
+    'id',
+    'created_at',
+    ['last_used_at', ({ last_used_at: used }) => (used === null ? 'never' : minuteOf(used))],
+  ]);
 }
 
 async function revoke(

@@ -4,14 +4,14 @@ import { clientOwnerCommand } from './client-owner.command.js';
 import { clientSecretCommand } from './client-secret.command.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
 import { handoverCommand, listCommand, searchCommand, showCommand } from './client-lookup.command.js';
-import { registerCommand, updateCommand } from './client-registration.command.js';
+import { createCommand, updateCommand } from './client-registration.command.js';
 import { deleteCommand, disableCommand, enableCommand } from './client-state.command.js';
 
 export function clientCommand(): OperatorCommand {
   return new OperatorCommand('client')
     .description('registered applications')
     .examples('client create --help')
-    .addCommand(registerCommand())
+    .addCommand(createCommand())
     .addCommand(listCommand())
     .addCommand(searchCommand())
     .addCommand(handoverCommand())

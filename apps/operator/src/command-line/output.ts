@@ -68,6 +68,36 @@ export function printTable(heading: readonly string[], rows: readonly (readonly 
   for (const line of tableLines(heading, clean, widthOf(process.stdout))) printRaw(line);
 }
 
+/** Name of a field, which the column shows; or a heading with a function that returns the cell. */
+type Column<Item> = (keyof Item & string) | readonly [heading: string, cell: (item: Item) => Cell];
+
+/** Prints a JSON array, or a table. @param none text for an empty list */
+export function printList<Item>(
+  options: JsonOption,
+  items: readonly Item[],
+  none: string,
+  columns: readonly Column<Item>[],
+): void {
+  printResult(options, items, () => {
+    if (items.length === 0) return printLine(none);
+    printTable(
+      columns.map((column) => (typeof column === 'string' ? column : column[0])),
+      items.map((item) =>
+        columns.map((column) =>
+          typeof column === 'string' ? cellOf(column, item[column]) : column[1](item),
+        ),
+      ),
+    );
+  });
+}
+
+function cellOf(name: string, value: unknown): string {
+  if (Array.isArray(value)) return value.join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  const text = String(value ?? '');
+  return name.endsWith('_at') ? minuteOf(text) : text;
+}
+
 /** Formats a time for a column, in UTC, like `2026-11-22 18:04`. */
 export function minuteOf(time: string): string {
   return time.slice(0, 16).replace('T', ' ');

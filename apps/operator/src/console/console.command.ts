@@ -1,6 +1,6 @@
 import { confirmedChange, makeChange } from '../command-line/change.js';
 import { OperatorCommand } from '../command-line/operator-command.js';
-import { type JsonOption, printLine, printResult, printTable } from '../command-line/output.js';
+import { type JsonOption, printLine, printList } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings } from '../settings/settings.js';
@@ -70,12 +70,6 @@ async function list(options: JsonOption): Promise<void> {
   const operators = await withAdministration(DatabaseSettings, ({ consoleOperators }) =>
     consoleOperators.list(),
   );
-  printResult(options, operators, () => {
-    if (operators.length === 0)
-      return printLine(`Nobody has a role. See:${commandToPaste('console', 'grant', '--help')}`);
-    printTable(
-      ['role', 'username', 'email'],
-      operators.map(({ role, username, email }) => [role, username, email]),
-    );
-  });
+  const none = `Nobody has a role. See:${commandToPaste('console', 'grant', '--help')}`;
+  printList(options, operators, none, ['role', 'username', 'email']);
 }

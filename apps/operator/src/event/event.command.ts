@@ -4,12 +4,11 @@ import { OperatorCommand } from '../command-line/operator-command.js';
 import {
   asText,
   type JsonOption,
-  minuteOf,
   printFields,
   printLine,
+  printList,
   printPages,
   printResult,
-  printTable,
 } from '../command-line/output.js';
 import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings } from '../settings/settings.js';
@@ -73,22 +72,16 @@ const STATUS_COMMANDS = [
 
 async function list({ json, ...filter }: JsonOption): Promise<void> {
   const page = await withAdministration(DatabaseSettings, ({ events }) => events.list(filter));
-  printResult({ json }, page.items, () => {
-    if (page.items.length === 0) return printLine('No events found.');
-    printTable(
-      ['jti', 'type', 'client', 'user', 'created_at', 'state', 'attempts', 'answer'],
-      page.items.map((event) => [
-        event.jti,
-        event.type,
-        event.client_id,
-        event.user_id === null ? '' : String(event.user_id),
-        minuteOf(event.created_at),
-        { text: event.state, style: event.state === 'delivered' ? 'green' : 'dim' },
-        String(event.attempts),
-        event.answer ?? '',
-      ]),
-    );
-  });
+  printList({ json }, page.items, 'No events found.', [
+    'jti',
+    'type',
+    ['client', ({ client_id: client }) => client],
+    ['user', ({ user_id: user }) => String(user ?? '')],
+    'created_at',
+    ['state', ({ state }) => ({ text: state, style: state === 'delivered' ? 'green' : 'dim' })],
+    'attempts',
+    'answer',
+  ]);
   printPages(page);
 }
 

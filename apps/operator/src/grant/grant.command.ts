@@ -7,12 +7,11 @@ import { makeChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,
-  minuteOf,
   printFields,
   printLine,
+  printList,
   printPages,
   printResult,
-  printTable,
 } from '../command-line/output.js';
 import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings } from '../settings/settings.js';
@@ -69,22 +68,15 @@ export function grantCommand(): OperatorCommand {
 
 async function list({ json, ...filter }: JsonOption): Promise<void> {
   const page = await withAdministration(DatabaseSettings, (operations) => operations.grants.list(filter));
-  const { items: grants } = page;
-  printResult({ json }, grants, () => {
-    if (grants.length === 0) return printLine('No grants found.');
-    printTable(
-      ['id', 'user', 'client', 'created_at', 'last_used_on', 'state', 'scope'],
-      grants.map((grant) => [
-        grant.id,
-        grant.username ?? `${grant.user_id} (deleted)`,
-        grant.client_name,
-        minuteOf(grant.created_at),
-        grant.last_used_on ?? 'never',
-        { text: grant.state, style: grant.state === 'live' ? 'green' : 'dim' },
-        grant.scope,
-      ]),
-    );
-  });
+  printList({ json }, page.items, 'No grants found.', [
+    'id',
+    ['user', ({ username, user_id: id }) => username ?? `${id} (deleted)`],
+    ['client', ({ client_name: name }) => name],
+    'created_at',
+    ['last_used_on', ({ last_used_on: day }) => day ?? 'never'],
+    ['state', ({ state }) => ({ text: state, style: state === 'live' ? 'green' : 'dim' })],
+    'scope',
+  ]);
   printPages(page);
 }
 

@@ -9,9 +9,9 @@ import {
   minuteOf,
   printFields,
   printLine,
+  printList,
   printRaw,
   printResult,
-  printTable,
   printableLines,
 } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
@@ -97,21 +97,9 @@ async function decide(
 
 async function list(options: JsonOption): Promise<void> {
   const { requests, count } = await withAdministration(DatabaseSettings, ({ reviews }) => reviews.queue());
-  printResult(options, requests, () => {
-    if (count === 0) return printLine('No request waits for a decision.');
-    printTable(
-      ['id', 'kind', 'status', 'submitted_at', 'client_id', 'name'],
-      requests.map((request) => [
-        request.id,
-        request.kind,
-        request.status,
-        minuteOf(request.submitted_at),
-        request.client_id,
-        request.name,
-      ]),
-    );
-    if (count > requests.length) printLine(`\n${count} requests wait; these are the oldest.`);
-  });
+  const columns = ['id', 'kind', 'status', 'submitted_at', 'client_id', 'name'] as const;
+  printList(options, requests, 'No request waits for a decision.', columns);
+  if (!options.json && count > requests.length) printLine(`\n${count} requests wait; these are the oldest.`);
 }
 
 async function show(id: string, options: JsonOption): Promise<void> {

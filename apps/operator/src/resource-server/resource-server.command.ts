@@ -5,11 +5,10 @@ import { OperatorCommand } from '../command-line/operator-command.js';
 import {
   asText,
   type JsonOption,
-  minuteOf,
   printFields,
   printLine,
+  printList,
   printResult,
-  printTable,
 } from '../command-line/output.js';
 import { commandToPaste } from '../command-line/shell.js';
 import { withAdministration } from '../connections/administration.js';
@@ -101,16 +100,8 @@ async function create(options: Options): Promise<void> {
 
 async function list(options: JsonOption): Promise<void> {
   const servers = await withAdministration(DatabaseSettings, ({ resourceServers }) => resourceServers.list());
-  printResult(options, servers, () => {
-    if (servers.length === 0)
-      return printLine(
-        `There is no account yet. See:${commandToPaste('resource-server', 'create', '--help')}`,
-      );
-    printTable(
-      ['id', 'auth_method', 'created_at', 'name'],
-      servers.map(({ id, auth_method, created_at, name }) => [id, auth_method, minuteOf(created_at), name]),
-    );
-  });
+  const none = `There is no account yet. See:${commandToPaste('resource-server', 'create', '--help')}`;
+  printList(options, servers, none, ['id', 'auth_method', 'created_at', 'name']);
 }
 
 async function update(id: string, options: Options): Promise<void> {

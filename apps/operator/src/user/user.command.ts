@@ -6,12 +6,11 @@ import { confirmedChange, makeChange } from '../command-line/change.js';
 import {
   asText,
   type JsonOption,
-  minuteOf,
   printFields,
   printLine,
+  printList,
   printPages,
   printResult,
-  printTable,
 } from '../command-line/output.js';
 import { withAdministration } from '../connections/administration.js';
 import { DatabaseSettings } from '../settings/settings.js';
@@ -164,21 +163,15 @@ async function create({ json, passwordStdin, ...options }: JsonOption & Password
 
 async function list({ json, ...filter }: JsonOption): Promise<void> {
   const page = await withAdministration(DatabaseSettings, ({ users }) => users.list(filter));
-  printResult({ json }, page.items, () => {
-    if (page.items.length === 0) return printLine('No users found.');
-    printTable(
-      ['id', 'username', 'email', 'created_at', 'disabled_at', 'disabled_by', 'name'],
-      page.items.map(({ id, username, email, name, created_at, disabled_at, disabled_by }) => [
-        String(id),
-        username,
-        email,
-        minuteOf(created_at),
-        disabled_at === null ? '' : minuteOf(disabled_at),
-        disabled_by.join(', '),
-        name,
-      ]),
-    );
-  });
+  printList({ json }, page.items, 'No users found.', [
+    'id',
+    'username',
+    'email',
+    'created_at',
+    'disabled_at',
+    'disabled_by',
+    'name',
+  ]);
   printPages(page);
 }
 
