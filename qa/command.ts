@@ -6,14 +6,30 @@ import type { Isolated } from '#test/support/isolate.js';
 
 export class UsageError extends Error {}
 
-/** @throws UsageError instead of the errors of `parseArgs` */
-export const parseOptions: typeof parseArgs = (config) => {
+type Values<Defaults> = {
+  -readonly [Name in keyof Defaults]: Defaults[Name] extends boolean ? boolean : string;
+} & { help: boolean };
+
+/**
+ * Parses options, each of which has the type of its default, and `--help`.
+ * @throws UsageError for an unknown option, a missing value or an operand
+ */
+export function parseOptions<Defaults extends Readonly<Record<string, string | boolean>>>(
+  defaults: Defaults,
+  args = process.argv.slice(2),
+): Values<Defaults> {
+  const options = Object.fromEntries(
+    Object.entries({ ...defaults, help: false }).map(([name, value]) => [
+      name,
+      { type: typeof value as 'string' | 'boolean', default: value },
+    ]),
+  );
   try {
-    return parseArgs(config);
+    return parseArgs({ args, options }).values as Values<Defaults>;
   } catch (error) {
     throw new UsageError((error as Error).message, { cause: error });
   }
-};
+}
 
 /** Runs a command. Prints its usage for --help or invalid options. @param run returns the exit code */
 export async function runTool<Options extends { readonly help: boolean }>(

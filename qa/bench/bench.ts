@@ -70,9 +70,8 @@ async function bench(product: Product, write: boolean): Promise<string> {
   return report;
 }
 
-const flag = { type: 'boolean', default: false } as const;
 await benchmark(
   USAGE,
-  () => parseOptions({ options: { write: flag, help: flag } }).values,
+  () => parseOptions({ write: false }),
   (product, { write }) => bench(product, write),
 );

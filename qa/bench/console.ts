@@ -226,7 +226,7 @@ async function indexed(console: Site): Promise<void> {
 }
 
 async function run(product: Product, options: Options): Promise<string> {
-  const { trail, isPortalOnly, waits, only } = options;
+  const { trail, portal: isPortalOnly, wait, only } = options;
   await fillClients(product, trail.clients);
   await recordGrants(product, clientId(0), trail.users);
   await fillUser(product, clientId(0), FIRST_USER + 1, MAX_LIVE_GRANTS);
@@ -236,7 +236,7 @@ async function run(product: Product, options: Options): Promise<string> {
     await fillOwners(product, trail, portal.userId);
     if (isPortalOnly) {
       await fillCounts(product, trail);
-      if (waits) await line();
+      if (wait) await line();
     }
     const console = isPortalOnly ? '' : await measureConsole(product, options);
     return `${console}${await measure(portal, () => pagesOfPortal(product, portal.userId), only)}`;
@@ -245,7 +245,7 @@ async function run(product: Product, options: Options): Promise<string> {
   }
 }
 
-async function measureConsole(product: Product, { trail, waits, only }: Options): Promise<string> {
+async function measureConsole(product: Product, { trail, wait, only }: Options): Promise<string> {
   await fillTrail(product, trail);
   const console = await startConsole(product);
   try {
@@ -254,7 +254,7 @@ async function measureConsole(product: Product, { trail, waits, only }: Options)
     await indexed(console);
     process.stderr.write(`indexed in ${Math.round((performance.now() - start) / 1000)} s\n`);
     await product.fixture.sql('VACUUM ANALYZE audit_chunks, audit_counts');
-    if (waits) await line();
+    if (wait) await line();
     const newReference = await addRefusals(product, trail);
     return `${await measure(console, (browser) => pagesOf(browser, trail, newReference), only)}\n\n`;
   } finally {
@@ -267,31 +267,21 @@ async function line(): Promise<void> {
   await once(process.stdin, 'data').finally(() => process.stdin.destroy());
 }
 
-interface Options {
-  readonly trail: Trail;
-  readonly waits: boolean;
-  readonly isPortalOnly: boolean;
-  readonly only: string;
-  readonly help: boolean;
-}
+type Options = ReturnType<typeof readOptions>;
 
-function readOptions(): Options {
-  const { values } = parseOptions({
-    options: {
-      clients: { type: 'string', default: '100000' },
-      grants: { type: 'string', default: '100000' },
-      events: { type: 'string', default: '10000000' },
-      portal: { type: 'boolean', default: false },
-      only: { type: 'string', default: '' },
-      wait: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
+function readOptions() {
+  const { clients, grants, events, ...options } = parseOptions({
+    clients: '100000',
+    grants: '100000',
+    events: '10000000',
+    portal: false,
+    only: '',
+    wait: false,
   });
-  const [clients, users, events] = [Number(values.clients), Number(values.grants), Number(values.events)];
-  if (!(clients >= 1_000 && users >= 1_000 && events >= 10_000))
+  const trail: Trail = { clients: Number(clients), users: Number(grants), events: Number(events) };
+  if (!(trail.clients >= 1_000 && trail.users >= 1_000 && trail.events >= 10_000))
     throw new UsageError('give at least 1000 clients, 1000 grants and 10000 events');
-  const { portal: isPortalOnly, wait: waits, only, help } = values;
-  return { trail: { clients, events, users }, isPortalOnly, waits, only, help };
+  return { ...options, trail };
 }
 
 await benchmark(USAGE, readOptions, run);

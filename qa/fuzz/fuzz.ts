@@ -41,23 +41,19 @@ interface Options {
 }
 
 function readOptions(): Options {
-  const { values } = parseOptions({
-    options: {
-      minutes: { type: 'string', default: '5' },
-      seed: { type: 'string', default: String(randomInt(2 ** 31)) },
-      target: { type: 'string', default: 'all' },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
+  const { minutes, seed, target, json, help } = parseOptions({
+    minutes: '5',
+    seed: String(randomInt(2 ** 31)),
+    target: 'all',
+    json: false,
   });
-  const minutes = Number(values.minutes);
-  if (!(minutes > 0 && minutes <= 24 * 60))
+  const length = { minutes: Number(minutes) };
+  if (!(length.minutes > 0 && length.minutes <= 24 * 60))
     throw new UsageError('--minutes must be a number above 0, 1440 at most');
-  if (!/^\d{1,10}$/.test(values.seed)) throw new UsageError('--seed must be a whole number');
-  const targets = Object.hasOwn(TARGETS, values.target) ? TARGETS[values.target] : undefined;
+  if (!/^\d{1,10}$/.test(seed)) throw new UsageError('--seed must be a whole number');
+  const targets = Object.hasOwn(TARGETS, target) ? TARGETS[target] : undefined;
   if (!targets) throw new UsageError(`--target must be one of ${Object.keys(TARGETS).join(', ')}`);
-  const plan = { seed: Number(values.seed), length: { minutes }, targets };
-  return { plan, json: values.json, help: values.help };
+  return { plan: { seed: Number(seed), length, targets }, json, help };
 }
 
 async function fuzz({ plan, json }: Options): Promise<number> {

@@ -163,23 +163,14 @@ export interface Options {
 
 /** @throws UsageError */
 export function readOptions(args: readonly string[]): Options {
-  const type = 'string' as const;
-  const { values } = parseOptions({
-    args: [...args],
-    options: {
-      minutes: { type, default: '15' },
-      seed: { type, default: String(randomInt(2 ** 31)) },
-      faults: { type },
-      json: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  const { json, help, faults } = values;
-  const [minutes, seed] = [Number(values.minutes), Number(values.seed)];
-  if (!(minutes > 0)) throw new UsageError('--minutes must be a number above 0');
-  if (!Number.isInteger(seed)) throw new UsageError('--seed must be a whole number');
-  const kinds = faults === undefined ? FAULT_KINDS : faults.split(',').map(faultKindOf);
-  return { minutes, seed, kinds, json, help };
+  const { minutes, seed, faults, json, help } = parseOptions(
+    { minutes: '15', seed: String(randomInt(2 ** 31)), faults: '', json: false },
+    [...args],
+  );
+  if (!(Number(minutes) > 0)) throw new UsageError('--minutes must be a number above 0');
+  if (!Number.isInteger(Number(seed))) throw new UsageError('--seed must be a whole number');
+  const kinds = faults === '' ? FAULT_KINDS : faults.split(',').map(faultKindOf);
+  return { minutes: Number(minutes), seed: Number(seed), kinds, json, help };
 }
 
 function faultKindOf(name: string): FaultKind {

@@ -1,4 +1,3 @@
-import { runCommand } from '#local/servers/run-command.js';
 import { isolate } from '#test/support/isolate.js';
 import type { Actor } from '../fuzz/actor.js';
 import { Campaign } from '../fuzz/campaign.js';
@@ -44,20 +43,6 @@ describe('npm run fuzz', () => {
     ]);
     expect(findings[0]?.times).toBeGreaterThan(20);
   });
-
-  it('prints its usage for --help', async () => {
-    const { code, stdout } = await fuzz('--help');
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^npm run fuzz \[-- --minutes N\]/)]);
-  });
-
-  it.each([['--minutes=0'], ['--target=__proto__'], ['--wrong']])(
-    'rejects %s and starts nothing',
-    async (option) => {
-      const { code, stdout, stderr } = await fuzz(option);
-      expect([code, stdout]).toEqual([2, '']);
-      expect(stderr).toMatch(/^error: .*\n\nnpm run fuzz/s);
-    },
-  );
 });
 
 it.each([
@@ -93,11 +78,4 @@ async function runTestLane(seed: number, isBad: (recipe: HttpRecipe) => boolean 
   const run = { seed, runs: 200, isOver: () => false, onRecipe: (recipe: unknown) => recipes.push(recipe) };
   await runLane({ target, actor: null as unknown as Actor }, run, findings);
   return { recipes, findings: findings.all };
-}
-
-function fuzz(...args: string[]) {
-  return runCommand(process.execPath, ['dist/qa/fuzz/fuzz.js', ...args], {
-    cwd: process.cwd(),
-    env: { PATH: process.env['PATH'] },
-  });
 }

@@ -1,4 +1,3 @@
-import { runCommand } from '#local/servers/run-command.js';
 import { Availability } from '../soak/availability.js';
 import { Grant, type TokenPair } from '../soak/id-token.js';
 import { Model } from '../soak/model.js';
@@ -11,7 +10,6 @@ import {
   Random,
   readOptions,
   type ReplicaName,
-  USAGE,
 } from '../soak/plan.js';
 import type { Attempt } from '../soak/requests.js';
 import { soak, type SoakOptions } from '../soak/soak.js';
@@ -27,14 +25,6 @@ const kind = (name: string): FaultKind => {
 };
 
 describe('npm run soak', () => {
-  it('prints its usage for --help and starts nothing', async () => {
-    const { code, stdout, stderr } = await runCommand(process.execPath, ['dist/qa/soak/main.js', '--help'], {
-      cwd: process.cwd(),
-      env: { PATH: process.env['PATH'] },
-    });
-    expect([code, stdout, stderr]).toEqual([0, USAGE, '']);
-  });
-
   it.each([
     [['--minute', '3']],
     [['--minutes', '0']],
