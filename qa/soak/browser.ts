@@ -117,16 +117,19 @@ export class Browser {
   /** @param onRequest receives the time of the request @returns the time of the response */
   async revoke({ client_id: id }: RegisteredClient, onRequest: (at: number) => void): Promise<number> {
     const url = this.url(`/auth/apps/revoke?client_id=${encodeURIComponent(id)}`);
+    const attempts: Attempt[] = [];
     for (;;) {
       const page = await this.visitLoggedIn(url);
       const location = page.headers.get('location');
+      // A request without a success may have taken effect before the session was lost.
+      if (location !== null && attempts.some(isUnavailable)) return page.answeredAt;
       if (location !== null)
         throw this.report('a connected application can be disconnected', `it redirects to ${location}`, [
+          ...attempts,
           page,
         ]);
       const form = findForm(page.text, url, 'client_id');
       onRequest(this.timeline.now());
-      const attempts: Attempt[] = [];
       const answer = await this.visit('revoke at /auth/apps', form.action, form.fields, attempts);
       await this.waitIfUnanswered(attempts);
       if (!this.isLogin(answer)) return answer.answeredAt;
