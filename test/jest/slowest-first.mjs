@@ -7,6 +7,7 @@ const SLOWEST = [
   'accessibility.long',
   'key-rotation.long',
   'test/topology/',
+  'local/test/start',
   'histories/histories',
   'libs/introspection/test/package',
   'test/recipes/',
