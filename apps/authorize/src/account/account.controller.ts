@@ -1,20 +1,11 @@
 import { Body, Controller, Get, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiOperation, type OperationDescription } from '#openapi/operation.js';
+import { ApiOperation } from '#openapi/operation.js';
 import { UserStore } from '#users/user.store.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { addLogContext } from '#platform/logging/request-log.js';
-import {
-  continues,
-  CSRF_TOKEN,
-  errorPages,
-  formErrors,
-  formOf,
-  page,
-  seeOther,
-  SESSION,
-} from '../ui/page.openapi.js';
+import { errorPages, ReceivesForm, seeOther, ShowsPage } from '../ui/page.openapi.js';
 import { rawQuery, withQuery } from '../urls.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { type FormFields, ProtectForm } from '../session/csrf.guard.js';
@@ -25,34 +16,26 @@ import { LanguageService } from '../ui/i18n/language.service.js';
 import { UserPageResponder } from '../ui/user-page.responder.js';
 import { accountPage, BROWSER_LANGUAGE } from './account.page.js';
 
-const ROOT_OPERATION: OperationDescription = {
+const RootOperation = ApiOperation({
   id: 'root',
   tag: 'Pages',
   summary: 'Redirects to the account page',
   responses: { 303: seeOther('To the account page.'), ...errorPages() },
-};
+});
 
-const ACCOUNT_OPERATION: OperationDescription = {
+const AccountOperation = ShowsPage({
   id: 'account',
-  tag: 'Pages',
   summary: 'The account page',
   description: 'Also at `/auth/`.',
-  security: SESSION,
-  responses: {
-    200: page('The account page.'),
-    303: seeOther('To the login page, if no user is logged in.'),
-    ...errorPages(),
-  },
-};
+  shows: 'The account page.',
+});
 
-const LANGUAGE_OPERATION: OperationDescription = {
+const LanguageOperation = ReceivesForm({
   id: 'setLanguage',
-  tag: 'Pages',
   summary: 'Sets the language of the pages',
-  security: SESSION,
-  form: formOf({ ...CSRF_TOKEN, locale: 'One of the offered languages, or `browser`.' }),
-  responses: { 200: continues('To the account page.'), ...formErrors() },
-};
+  fields: { locale: 'One of the offered languages, or `browser`.' },
+  continuesTo: 'To the account page.',
+});
 
 @Controller()
 export class AccountController {
@@ -66,14 +49,14 @@ export class AccountController {
   ) {}
 
   @Get()
-  @ApiOperation(ROOT_OPERATION)
+  @RootOperation
   redirectToAccount(@Res() reply: FastifyReply): void {
     this.pages.seeOther(reply, ENDPOINTS.account);
   }
 
   // Nest strips one trailing slash from a path, so `auth//` serves /auth/.
   @Get(['auth', 'auth//'])
-  @ApiOperation(ACCOUNT_OPERATION)
+  @AccountOperation
   async show(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.sessions.findAccount(headers.cookie);
     if (!account) return this.pages.seeOther(reply, ENDPOINTS.login);
@@ -85,7 +68,7 @@ export class AccountController {
   }
 
   @Post(ENDPOINTS.language)
-  @ApiOperation(LANGUAGE_OPERATION)
+  @LanguageOperation
   @ProtectForm('language')
   async setLanguage(
     @Req() { headers, raw }: FastifyRequest,

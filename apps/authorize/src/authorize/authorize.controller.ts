@@ -14,7 +14,7 @@ import { UserPageResponder } from '../ui/user-page.responder.js';
 import { AuthorizationRequestService } from './authorization-request.service.js';
 import { AuthorizationResponseService } from './authorization-response.service.js';
 import { AuthorizationService, type NextStep, type Visit } from './authorization.service.js';
-import { AUTHORIZE_OPERATION, DECIDE_OPERATION } from './authorize.openapi.js';
+import { AUTHORIZE_OPERATION, DecideOperation } from './authorize.openapi.js';
 
 /** The authorization endpoint (RFC 6749 3.1). */
 @Controller(ENDPOINTS.authorize)
@@ -45,7 +45,7 @@ export class AuthorizeController {
 
   /** Receives the consent form, or a posted authorization request (OpenID Connect Core 3.1.2.1). */
   @Post()
-  @ApiOperation(DECIDE_OPERATION)
+  @DecideOperation
   @ProtectForm('consent', isPostedRequest)
   async post(
     @Req() request: FastifyRequest,

@@ -1,6 +1,6 @@
 import { AUTHORIZATION_QUERY, type OperationDescription } from '#openapi/operation.js';
 import { DECISION_FORM } from '../consent/consent.openapi.js';
-import { continues, errorPages, formErrors, page, seeOther, SESSION } from '../ui/page.openapi.js';
+import { errorPages, page, ReceivesForm, seeOther } from '../ui/page.openapi.js';
 
 const TO_APPLICATION =
   'To `redirect_uri`: with `code`, `state` and `iss` (RFC 6749 4.1.2, RFC 9207); or with `error`, `error_description`, `error_uri`, `state` and `iss`, where `error` is `invalid_request`, `unsupported_response_type`, `invalid_scope`, `invalid_target`, `access_denied`, `login_required` or `consent_required` (4.1.2.1). Or to the login page, which returns here.';
@@ -18,14 +18,12 @@ export const AUTHORIZE_OPERATION: OperationDescription = {
   responses: { 200: page(CONSENT), 303: seeOther(TO_APPLICATION), ...errorPages(400, 403) },
 };
 
-export const DECIDE_OPERATION: OperationDescription = {
+export const DecideOperation = ReceivesForm({
   id: 'decide',
-  tag: 'Pages',
   summary: 'Submits the consent page',
   description:
     'Takes the query of the authorization request. A form without `csrf_token` is an authorization request (OpenID Connect Core 3.1.2.1), which continues at the same path with GET.',
-  security: SESSION,
   parameters: AUTHORIZATION_QUERY,
   form: { ...DECISION_FORM, required: [] },
-  responses: { 200: continues(`${TO_APPLICATION} ${CONSENT}`), ...formErrors() },
-};
+  continuesTo: `${TO_APPLICATION} ${CONSENT}`,
+});

@@ -12,7 +12,6 @@ import { CACHED_MS } from '#introspection/introspector.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { descriptionOf } from '#error-guide/describe.js';
 import { OAuthError } from '#oauth/oauth-error.js';
-import { ApiOperation } from '#openapi/operation.js';
 import { failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';
 import { loginReturningTo, rawQuery, withQuery } from '../urls.js';
@@ -26,11 +25,11 @@ import { UserPageResponder } from '../ui/user-page.responder.js';
 import { appsPage, connectedAppsPage } from './connected-apps.page.js';
 import { incompletePage, revokeAllPage, revokePage } from './revoke.page.js';
 import {
-  CONFIRM_REVOKE_ALL_OPERATION,
-  CONFIRM_REVOKE_OPERATION,
-  LIST_OPERATION,
-  REVOKE_ALL_OPERATION,
-  REVOKE_APP_OPERATION,
+  ConfirmRevokeAllOperation,
+  ConfirmRevokeOperation,
+  ListOperation,
+  RevokeAllOperation,
+  RevokeAppOperation,
 } from './connected-apps.openapi.js';
 
 /** Seconds for which a cache that missed a revocation may still accept the token. */
@@ -52,7 +51,7 @@ export class ConnectedAppsController {
   ) {}
 
   @Get(ENDPOINTS.connectedApps)
-  @ApiOperation(LIST_OPERATION)
+  @ListOperation
   async list(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.sessions.findAccount(headers.cookie);
     if (!account) return this.redirectToLogin(reply);
@@ -69,7 +68,7 @@ export class ConnectedAppsController {
   }
 
   @Get(ENDPOINTS.revokeApp)
-  @ApiOperation(CONFIRM_REVOKE_OPERATION)
+  @ConfirmRevokeOperation
   async confirmRevoke(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.sessions.findAccount(headers.cookie);
     if (!account) return this.redirectToLogin(reply);
@@ -82,7 +81,7 @@ export class ConnectedAppsController {
   }
 
   @Post(ENDPOINTS.revokeApp)
-  @ApiOperation(REVOKE_APP_OPERATION)
+  @RevokeAppOperation
   @ProtectForm('revoke')
   async revoke(
     @Req() request: FastifyRequest,
@@ -103,7 +102,7 @@ export class ConnectedAppsController {
   }
 
   @Get(ENDPOINTS.revokeAllApps)
-  @ApiOperation(CONFIRM_REVOKE_ALL_OPERATION)
+  @ConfirmRevokeAllOperation
   async confirmRevokeAll(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.sessions.findAccount(headers.cookie);
     if (!account) return this.redirectToLogin(reply);
@@ -115,7 +114,7 @@ export class ConnectedAppsController {
   }
 
   @Post(ENDPOINTS.revokeAllApps)
-  @ApiOperation(REVOKE_ALL_OPERATION)
+  @RevokeAllOperation
   @ProtectForm('revoke_all')
   async revokeAll(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const account = await this.sessions.findAccount(request.headers.cookie);

@@ -3,7 +3,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DEVICE_CODE, normalizeUserCode } from '#oauth/device-authorization.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import type { ErrorDetail } from '#oauth/oauth-error.js';
-import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { type ConsentForm, consentPage } from '../consent/consent.page.js';
@@ -16,7 +15,7 @@ import type { FlashMessage } from '../ui/components.js';
 import { LanguageService } from '../ui/i18n/language.service.js';
 import { type UserPage, UserPageResponder } from '../ui/user-page.responder.js';
 import { deviceQuery, loginReturningTo, rawQuery, withQuery } from '../urls.js';
-import { DEVICE_CODE_OPERATION, DEVICE_DECISION_OPERATION, DEVICE_OPERATION } from './device.openapi.js';
+import { DeviceCodeOperation, DeviceDecisionOperation, DeviceOperation } from './device.openapi.js';
 import { codePage, type CodeProblem, deviceNotice } from './device.page.js';
 import { DeviceService, type PendingDevice } from './device.service.js';
 
@@ -37,7 +36,7 @@ export class DeviceController {
 
   /** Does not look up the code, because another site could make a browser guess codes. */
   @Get(ENDPOINTS.device)
-  @ApiOperation(DEVICE_OPERATION)
+  @DeviceOperation
   async show(@Req() { url, headers }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const query = rawQuery(url);
     const userCode = normalizeUserCode(new URLSearchParams(query).get('user_code'));
@@ -49,7 +48,7 @@ export class DeviceController {
   }
 
   @Post(ENDPOINTS.device)
-  @ApiOperation(DEVICE_CODE_OPERATION)
+  @DeviceCodeOperation
   @ProtectForm('device')
   async submit(
     @Req() request: FastifyRequest,
@@ -62,7 +61,7 @@ export class DeviceController {
   }
 
   @Post(ENDPOINTS.deviceDecision)
-  @ApiOperation(DEVICE_DECISION_OPERATION)
+  @DeviceDecisionOperation
   @ProtectForm('consent')
   async decide(
     @Req() request: FastifyRequest,

@@ -20,7 +20,7 @@ import {
   locationOf,
 } from './end-session-request.service.js';
 import { LogoutService } from './logout.service.js';
-import { CONFIRM_LOGOUT_OPERATION, END_SESSION_OPERATION } from './logout.openapi.js';
+import { ConfirmLogoutOperation, END_SESSION_OPERATION } from './logout.openapi.js';
 import { confirmLogoutPage, loggedOutPage } from './logout.page.js';
 
 /** Log-out requested by an application (section 2 of RP-Initiated Logout 1.0). */
@@ -70,7 +70,7 @@ export class EndSessionController {
 
   /** Receives the form of the confirmation page. The query repeats the end-session request. */
   @Post(ENDPOINTS.logoutConfirm)
-  @ApiOperation(CONFIRM_LOGOUT_OPERATION)
+  @ConfirmLogoutOperation
   @ProtectForm('end_session')
   async confirm(@Req() { url, raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const request = await this.requests.read(rawQuery(url));

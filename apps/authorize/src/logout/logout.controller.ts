@@ -1,7 +1,6 @@
 import { Body, Controller, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { ApiOperation } from '#openapi/operation.js';
 import { addLogContext } from '#platform/logging/request-log.js';
 import { CSRF_FIELD } from '#ui/browser-cookie.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
@@ -10,7 +9,7 @@ import { LoginCookie, UserSessionCookie } from '../session/session.service.js';
 import { UserPageResponder } from '../ui/user-page.responder.js';
 import { postedQuery, rawQuery, withQuery } from '../urls.js';
 import { type LoggedOut, LogoutContinuation, LogoutService } from './logout.service.js';
-import { LOGOUT_EVERYWHERE_OPERATION, LOGOUT_OPERATION } from './logout.openapi.js';
+import { LogoutEverywhereOperation, LogoutOperation } from './logout.openapi.js';
 
 @Controller()
 export class LogoutController {
@@ -25,7 +24,7 @@ export class LogoutController {
 
   /** Receives the log-out form, or an end-session request, which has no CSRF token and is redirected to GET. */
   @Post(ENDPOINTS.logout)
-  @ApiOperation(LOGOUT_OPERATION)
+  @LogoutOperation
   @ProtectForm('logout', isPostedRequest)
   async logout(
     @Req() { url, headers, raw, ip }: FastifyRequest,
@@ -47,7 +46,7 @@ export class LogoutController {
   }
 
   @Post(ENDPOINTS.logoutEverywhere)
-  @ApiOperation(LOGOUT_EVERYWHERE_OPERATION)
+  @LogoutEverywhereOperation
   @ProtectForm('logout_everywhere')
   async logoutEverywhere(@Req() { raw }: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const loggedOut = await this.logouts.logOutEverywhere(raw);

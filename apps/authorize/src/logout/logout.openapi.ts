@@ -1,15 +1,6 @@
 import type { OperationDescription, ParameterDescription } from '#openapi/operation.js';
 import { LIMITS } from '#oauth/parameters.js';
-import {
-  continues,
-  CSRF_TOKEN,
-  errorPages,
-  formErrors,
-  formOf,
-  page,
-  seeOther,
-  SESSION,
-} from '../ui/page.openapi.js';
+import { errorPages, page, ReceivesForm, seeOther } from '../ui/page.openapi.js';
 
 const PARAMETERS = {
   id_token_hint: 'An ID token of the user. If it is of the current session, the user is not asked.',
@@ -46,34 +37,29 @@ export const END_SESSION_OPERATION: OperationDescription = {
   },
 };
 
-export const LOGOUT_OPERATION: OperationDescription = {
+const AFTER_OWN_LOGOUT = 'To the login page, or to the log-out of the product.';
+
+export const LogoutOperation = ReceivesForm({
   id: 'logout',
-  tag: 'Pages',
   summary: 'Logs out',
   description:
     'With an authorization request in the query, a new login continues it. Without `csrf_token` the form is an end-session request (RP-Initiated Logout 1.0 2), which continues at the same path with GET.',
-  security: SESSION,
-  form: formOf({ ...CSRF_TOKEN, ...PARAMETERS }, []),
-  responses: { 200: continues('To the login page, or to the log-out of the product.'), ...formErrors() },
-};
+  fields: PARAMETERS,
+  required: [],
+  continuesTo: AFTER_OWN_LOGOUT,
+});
 
-export const CONFIRM_LOGOUT_OPERATION: OperationDescription = {
+export const ConfirmLogoutOperation = ReceivesForm({
   id: 'confirmLogout',
-  tag: 'Pages',
   summary: 'Confirms a log-out that an application requested',
   description: 'Takes the query of the end-session request.',
-  security: SESSION,
   parameters: END_SESSION_QUERY,
-  form: formOf(CSRF_TOKEN),
-  responses: { 200: continues(AFTER_LOGOUT), ...formErrors() },
-};
+  continuesTo: AFTER_LOGOUT,
+});
 
-export const LOGOUT_EVERYWHERE_OPERATION: OperationDescription = {
+export const LogoutEverywhereOperation = ReceivesForm({
   id: 'logoutEverywhere',
-  tag: 'Pages',
   summary: 'Ends every session of the user',
   description: 'Applications keep their grants.',
-  security: SESSION,
-  form: formOf(CSRF_TOKEN),
-  responses: { 200: continues('To the login page, or to the log-out of the product.'), ...formErrors() },
-};
+  continuesTo: AFTER_OWN_LOGOUT,
+});

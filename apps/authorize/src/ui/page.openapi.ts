@@ -1,8 +1,13 @@
-import type { HeaderDescription, ResponseDescription } from '#openapi/operation.js';
+import {
+  ApiOperation,
+  type HeaderDescription,
+  type OperationDescription,
+  type ResponseDescription,
+} from '#openapi/operation.js';
 import { ACCEPT_ENCODING, RETRY_AFTER } from '#openapi/oauth-errors.js';
 import type { Schema } from '#openapi/schema.js';
 
-export const SESSION = [{ session: [] }] as const;
+const SESSION = [{ session: [] }] as const;
 
 const LANGUAGE: HeaderDescription = { description: 'Language of the page (BCP 47).', required: true };
 const COOKIES: HeaderDescription = { description: 'Cookies of this site, if they change.' };
@@ -77,6 +82,57 @@ export const formOf = (
 });
 
 export const CSRF_TOKEN = { csrf_token: 'Hidden field of the page.' } as const;
+
+type Texts = Pick<OperationDescription, 'id' | 'summary' | 'description' | 'parameters'>;
+
+interface AccountPage extends Texts {
+  /** Content of the page. */
+  readonly shows: string;
+  /** Target of a redirect in place of the page. */
+  readonly redirects?: string;
+}
+
+/** Describes a page of a logged-in user. */
+export const ShowsPage = ({
+  shows,
+  redirects = 'To the login page, if no user is logged in.',
+  ...texts
+}: AccountPage): MethodDecorator =>
+  ApiOperation({
+    ...texts,
+    tag: 'Pages',
+    security: SESSION,
+    responses: { 200: page(shows), 303: seeOther(redirects), ...errorPages() },
+  });
+
+interface PageForm extends Texts {
+  /** Fields in addition to the CSRF token. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** By default all fields. */
+  readonly required?: readonly string[];
+  /** Replaces the schema of the fields. */
+  readonly form?: Schema;
+  /** Next page; or the page that the form shows, in `shows`. */
+  readonly continuesTo?: string;
+  readonly shows?: string;
+}
+
+/** Describes a form of a page that needs the session cookie. */
+export const ReceivesForm = ({
+  fields,
+  required,
+  form = formOf({ ...CSRF_TOKEN, ...fields }, required),
+  continuesTo = '',
+  shows,
+  ...texts
+}: PageForm): MethodDecorator =>
+  ApiOperation({
+    ...texts,
+    tag: 'Pages',
+    security: SESSION,
+    form,
+    responses: { 200: shows === undefined ? continues(continuesTo) : page(shows), ...formErrors() },
+  });
 
 /** Binary content needs no schema (OpenAPI 3.1.1, Considerations for File Uploads), so the schema is empty. */
 export const IMAGE = { 'image/*': { schema: {} } } as const;
