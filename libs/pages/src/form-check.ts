@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
-import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
+import { CSRF_FIELD, foreignSender, isCsrfToken } from '#ui/browser-cookie.js';
 import type { Account, PageRequest } from './account.js';
 import { Form, withoutQuery } from './form.js';
 import { PagesOptions } from './pages.options.js';
@@ -19,14 +19,9 @@ export class FormCheck {
       });
   }
 
-  /**
-   * If a browser sends neither header, only the CSRF token protects the form.
-   * @throws RefusedRequestError if another site sent the form
-   */
-  checkOrigin({ 'sec-fetch-site': site, origin }: IncomingHttpHeaders): void {
-    const foreignSite = site !== undefined && site !== 'same-origin';
-    // Accepts "null", which browsers send with every form because of our Referrer-Policy, no-referrer.
-    const foreignOrigin = origin !== undefined && origin !== 'null' && origin !== this.options.url;
-    if (foreignSite || foreignOrigin) throw new RefusedRequestError(403, 'the form was sent by another site');
+  /** @throws RefusedRequestError if another site sent the form */
+  checkOrigin(headers: IncomingHttpHeaders): void {
+    if (foreignSender(headers, this.options.url) !== null)
+      throw new RefusedRequestError(403, 'the form was sent by another site');
   }
 }

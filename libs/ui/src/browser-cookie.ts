@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { html, type Html } from './html.js';
 
@@ -45,6 +46,19 @@ export const CSRF_FIELD = 'csrf_token';
 /** MAC keyed with the session cookie, which other sites cannot read. @param purpose form that the token protects */
 export function csrfToken(cookie: string, purpose: string): string {
   return mac(cookie, purpose).toString('base64url');
+}
+
+/**
+ * Returns the name of the header that shows that another site sent a form. Accepts the origin "null", which browsers
+ * send with every form because of our Referrer-Policy, no-referrer. Browsers that omit both headers are protected by the
+ * CSRF token alone.
+ */
+export function foreignSender(
+  { 'sec-fetch-site': site, origin }: IncomingHttpHeaders,
+  ownOrigin: string,
+): 'sec-fetch-site' | 'origin' | null {
+  if (site !== undefined && site !== 'same-origin') return 'sec-fetch-site';
+  return origin !== undefined && origin !== 'null' && origin !== ownOrigin ? 'origin' : null;
 }
 
 export function csrfField(cookie: string, purpose: string): Html {

@@ -1,7 +1,7 @@
 import type { ConnectedApp } from '#grants/records/connected-app.store.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { revokeUrl } from '../urls.js';
-import { clientAvatar } from '../ui/components.js';
+import { clientParty } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html, type Html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/language.service.js';
@@ -14,12 +14,7 @@ export function revokePage(translator: Translator, app: ConnectedApp, cookie: st
     title: translator.text('revoke.title', { client: name }),
     content: html`
       <h1>${translator.rich('revoke.title', { client: name })}</h1>
-      <div class="party">
-        ${clientAvatar(app)}
-        <p>
-          <strong><bdi>${name}</bdi></strong>
-        </p>
-      </div>
+      ${clientParty(app)}
       <p>${translator.rich('revoke.what', { client: name })}</p>
       <form method="post" action="${revokeUrl(clientId)}" class="choice">
         ${csrfField(cookie, 'revoke')}

@@ -2,7 +2,7 @@ import type { Client } from '#clients/client.js';
 import type { User } from '#users/user.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { clientAvatar, flashBox, type FlashMessage } from '../ui/components.js';
+import { clientParty, flashBox, type FlashMessage } from '../ui/components.js';
 import { csrfField } from '#ui/browser-cookie.js';
 import { html } from '#ui/html.js';
 import { errorKind } from '../ui/errors/error-kind.js';
@@ -42,15 +42,7 @@ export function confirmLogoutPage({
     title,
     content: html`
       <h1>${title}</h1>
-      ${
-        client &&
-        html`<div class="party">
-          ${clientAvatar(client)}
-          <p>
-            <strong><bdi>${client.name}</bdi></strong>
-          </p>
-        </div>`
-      }
+      ${client && clientParty(client)}
       ${client && html`<p>${translator.rich('logout.client', { client: client.name })}</p>`}
       <p class="quiet">${translator.rich('consent.account', { name: user.name })}</p>
       <form method="post" action="${withQuery(ENDPOINTS.logoutConfirm, query)}" class="choice">

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import {
   applyDecorators,
   type CanActivate,
@@ -12,7 +11,7 @@ import type { FastifyRequest } from 'fastify';
 import type { PageReasons, Reason } from '#oauth/reasons.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
-import { CSRF_FIELD, isCsrfToken } from '#ui/browser-cookie.js';
+import { CSRF_FIELD, foreignSender, isCsrfToken } from '#ui/browser-cookie.js';
 import { UserSessionCookie } from './session.service.js';
 
 /** Purpose of a form. A CSRF token is valid for only one purpose. */
@@ -61,19 +60,13 @@ class CsrfGuard implements CanActivate {
     const { purpose, isExempt } = this.reflector.get<Protection>(PROTECTION, context.getHandler());
     if (isExempt(fields, this.configuration)) return true;
     if (Object.values(fields).some(Array.isArray)) throw OAuthError.invalidRequest('form_field_repeated');
-    this.checkOrigin(headers);
+    const foreign = foreignSender(headers, this.configuration.AUTH_URL);
+    if (foreign === 'sec-fetch-site') throw forbidden('sec_fetch_site_mismatch', headers[foreign]);
+    if (foreign === 'origin') throw forbidden('origin_mismatch', headers[foreign]);
     const cookie = this.cookies.read(headers.cookie);
     if (cookie === null) throw forbidden('cookie_missing');
     if (!isCsrfToken(fields[CSRF_FIELD], cookie, purpose)) throw forbidden('csrf_token_mismatch');
     return true;
-  }
-
-  /** Browsers that omit these headers are protected by the token alone. */
-  private checkOrigin({ 'sec-fetch-site': site, origin }: IncomingHttpHeaders): void {
-    if (site !== undefined && site !== 'same-origin') throw forbidden('sec_fetch_site_mismatch', site);
-    // "null" proves nothing, because browsers send it with every form under our Referrer-Policy (no-referrer).
-    if (origin !== undefined && origin !== 'null' && origin !== this.configuration.AUTH_URL)
-      throw forbidden('origin_mismatch', origin);
   }
 }
 

@@ -25,6 +25,16 @@ export function clientAvatar({ name, logo }: Pick<Client, 'name' | 'logo'>): Htm
     : html`<img class="face" src="${ENDPOINTS.logos}/${logo}" alt="" width="48" height="48" />`;
 }
 
+/** Logo and name of an application. */
+export function clientParty(client: Pick<Client, 'name' | 'logo'>): Html {
+  return html`<div class="party">
+    ${clientAvatar(client)}
+    <p>
+      <strong><bdi>${client.name}</bdi></strong>
+    </p>
+  </div>`;
+}
+
 /** Links to the pages of an application and to its developer. The registration validates each URL. */
 export function clientLinks(
   translator: Translator,

@@ -6,7 +6,7 @@ import { redactCredentials } from '#platform/logging/request-log.js';
 import type { MalformedRequestResponse, MalformedRequestStatus } from '#platform/http/malformed-request.js';
 import type { Client } from '#clients/client.js';
 import type { Brand } from '#ui/brand/brand.js';
-import { clientAvatar, clientLinks } from '../components.js';
+import { clientLinks, clientParty } from '../components.js';
 import { contentSecurityPolicy, html, type Html, PAGE_HEADERS } from '#ui/html.js';
 import type { MessageId } from '../i18n/messages.js';
 import { Translator } from '../i18n/language.service.js';
@@ -72,12 +72,7 @@ function ownPage(translator: Translator, kind: ErrorKind): Html {
 /** Name and links of the application. Omits the links of an application that is disabled or was not reviewed. */
 function application(translator: Translator, client: Client): Html {
   return html`
-    <div class="party">
-      ${clientAvatar(client)}
-      <p>
-        <strong><bdi>${client.name}</bdi></strong>
-      </p>
-    </div>
+    ${clientParty(client)}
     ${client.disabledAt === null && client.stage === 'live' && clientLinks(translator, client)}
   `;
 }
