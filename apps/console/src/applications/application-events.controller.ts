@@ -9,6 +9,7 @@ import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { SentFrom } from '#pages/kept-forms.service.js';
 import { RecentLogin } from '#pages/route-rules.js';
 import { RequireRole } from '../session/operator-accounts.js';
+import { noticesOf } from '../ui/console-components.js';
 import { confirmPage } from '../ui/confirm.page.js';
 import type { Page } from '#pages/page.responder.js';
 import { phrase } from '#pages/format.js';
@@ -117,8 +118,7 @@ export class ApplicationEventsController {
     note: string,
     change: Promise<Change<unknown>>,
   ): Promise<Page> {
-    const { announced } = await change;
-    return this.page(operator, id, { changed: { note, warnings: await announced } });
+    return this.page(operator, id, { changed: await noticesOf(note, change) });
   }
 
   private async page(operator: Operator, id: string, more: Partial<EventsView>, query = new Form()) {

@@ -16,7 +16,7 @@ import {
   table,
   timeCell,
 } from '#pages/components.js';
-import { disableOrEnable, referenceLink } from '../ui/console-components.js';
+import { disableOrEnable, referenceLink, refusalCause, stateTag } from '../ui/console-components.js';
 import { type CountedPage, listPage, type ListQuery } from '../ui/list.page.js';
 import type { Page } from '#pages/page.responder.js';
 import { moment, phrase } from '#pages/format.js';
@@ -50,7 +50,7 @@ export function applicationsPage(
       cells: [
         html`<a href="${pathOf(client.client_id)}">${client.name}</a>`,
         html`<code>${client.client_id}</code>`,
-        stateOf(client),
+        stateTag(client.disabled_at),
         methodOf(client),
         timeCell(client.created_at),
       ],
@@ -60,12 +60,6 @@ export function applicationsPage(
       mayActAs(operator.role, 'admin') &&
       html`<p><a class="button" href="/applications/new">New application</a></p>`,
   });
-}
-
-function stateOf({ disabled_at: disabledAt }: ClientView): Html {
-  return disabledAt === null
-    ? html`<span class="tag">enabled</span>`
-    : html`<span class="tag bad">disabled</span>`;
 }
 
 function methodOf({ auth_method: method, live_secrets: secrets }: ClientView): string {
@@ -122,7 +116,7 @@ export function applicationPage(view: ApplicationView): Page {
   return {
     title: name,
     section: '/applications',
-    heading: html`<bdi>${name}</bdi> ${stateOf(client)}`,
+    heading: html`<bdi>${name}</bdi> ${stateTag(disabledAt)}`,
     content: html`
       ${notices(changed)}
       <div class="actions">
@@ -210,8 +204,8 @@ function refusalSection(id: string, refused: RefusalSummary | string): Html {
             refused.groups
               .toSorted((a, b) => b.last.localeCompare(a.last))
               .slice(0, MAX_REFUSALS)
-              .map(({ title, check, error, count, last, reference }) => [
-                html`${title ?? check ?? error}<br /><code>${check ?? error}</code>`,
+              .map(({ count, last, reference, ...group }) => [
+                refusalCause(group),
                 count,
                 timeCell(last),
                 reference !== null && referenceLink(reference),

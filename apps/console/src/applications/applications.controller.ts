@@ -9,6 +9,7 @@ import { RequireRole } from '../session/operator-accounts.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import type { Notices } from '#pages/components.js';
+import { noticesOf } from '../ui/console-components.js';
 import { confirmPage, type ConfirmView, unconfirmedPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '#pages/form.js';
 import { FILTERS } from '../ui/list.page.js';
@@ -104,9 +105,8 @@ export class ApplicationsController {
     const unconfirmed = unconfirmedPage(await this.confirmation(operator, id, 'delete'), form);
     if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmConsole') === 'true';
-    const { announced } = await this.clients.delete(actorOf(operator), id, {}, confirmed);
-    const changed = { note: 'The application is deleted.', warnings: await announced };
-    return this.listPage(operator, new Form(), changed);
+    const change = this.clients.delete(actorOf(operator), id, {}, confirmed);
+    return this.listPage(operator, new Form(), await noticesOf('The application is deleted.', change));
   }
 
   @Get(':id/secrets/new')
@@ -230,8 +230,7 @@ export class ApplicationsController {
     change: Promise<Change<unknown>>,
     note: string,
   ): Promise<Page> {
-    const { announced } = await change;
-    const warnings = await announced;
-    return this.pages.show(operator, await this.clients.find(id), { note, warnings });
+    const changed = await noticesOf(note, change);
+    return this.pages.show(operator, await this.clients.find(id), changed);
   }
 }

@@ -8,6 +8,7 @@ import { html } from '#ui/html.js';
 import { type Form, QueryForm } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';
 import { phrase } from '#pages/format.js';
+import { languageName } from '../ui/console-components.js';
 import { pathOf } from './application.page.js';
 
 declare module '#platform/validation/problem.js' {
@@ -18,8 +19,6 @@ declare module '#platform/validation/problem.js' {
 
 /** Hash of an inline style sheet (Content Security Policy Level 3, 2.3.1). */
 const STYLE_SOURCE = /^'sha256-[A-Za-z0-9+/]{43}='$/;
-
-const languageNames = new Intl.DisplayNames('en', { type: 'language' });
 
 function unreadable(): AdministrationError {
   return refused('unavailable', problem('consent_page_unreadable', []));
@@ -43,12 +42,12 @@ export class ConsentPreviewController {
           work in this preview.
         </p>
         <ul class="plain actions">
-          ${LOCALES.map((language) => html`<li><a href="${pathOf(id, `consent?language=${language}`)}" ${language === locale && html`aria-current="true"`}>${languageNames.of(language)}</a></li>`)}
+          ${LOCALES.map((language) => html`<li><a href="${pathOf(id, `consent?language=${language}`)}" ${language === locale && html`aria-current="true"`}>${languageName(language)}</a></li>`)}
         </ul>
         <iframe
           sandbox
           src="${pathOf(id, `consent/${locale}`)}"
-          title="${phrase('Consent page in {language}', { language: languageNames.of(locale) ?? locale })}"
+          title="${phrase('Consent page in {language}', { language: languageName(locale) })}"
         ></iframe>
         <p><a class="button even" href="${pathOf(id)}">Go to the application</a></p>
       `,

@@ -15,6 +15,7 @@ import {
 import type { Form } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';
 import { phrase } from '#pages/format.js';
+import { lines } from '../ui/console-components.js';
 import { labelOf, type Problems } from './application.form.js';
 import { CREATE_STEPS, inputsOf, nameOf, valueText } from './application-fields.js';
 import { pathOf } from './application.page.js';
@@ -95,10 +96,6 @@ function summary(group: (typeof CREATE_STEPS)[number], step: number, form: Form)
     ${facts(inputsOf(group, form).map(([name, value]) => [nameOf(name), value !== '' && lines(valueText(name, value))]))}
     <div class="actions">${goTo(step, phrase('Change “{name}”', { name: group.title }))}</div>
   </section>`;
-}
-
-function lines(text: string): Html {
-  return html`${text.split('\n').map((line, at) => html`${at > 0 && html`<br />`}${line}`)}`;
 }
 
 function documentForm({

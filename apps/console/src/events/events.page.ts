@@ -4,7 +4,7 @@ import type { Party } from '#error-guide/guide-entry.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/application.page.js';
 import { button, guideText, problemBox, selectField, table, textField, timeCell } from '#pages/components.js';
-import { referenceLink } from '../ui/console-components.js';
+import { referenceLink, refusalCause } from '../ui/console-components.js';
 import type { Page } from '#pages/page.responder.js';
 import { moment, phrase } from '#pages/format.js';
 import { chart } from '../ui/charts.js';
@@ -97,9 +97,9 @@ function causes(groups: readonly RefusalGroup[]): Html {
   return table(
     'Refused requests by cause, the most frequent first',
     [{ title: 'Count', isNumber: true }, 'Cause', 'Most likely remedy', 'Latest (UTC)', 'Latest reference'],
-    groups.map(({ count, title, check, error, party, remedy, last, reference }) => [
+    groups.map(({ count, party, remedy, last, reference, ...group }) => [
       count,
-      html`${title ?? check ?? error}<br /><code>${check ?? error}</code>`,
+      refusalCause(group),
       party !== null &&
         html`<div class="prose"><strong>${PARTIES[party]}</strong>: ${guideText(remedy ?? '')}</div>`,
       timeCell(last),

@@ -1,5 +1,6 @@
 import { Body, Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
 import { AdministrationError } from '#operations/administration.error.js';
+import type { Change } from '#operations/audit-trail.js';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
 import { labelOf } from '../applications/application.form.js';
@@ -9,6 +10,7 @@ import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';
 import { RecentLogin } from '#pages/route-rules.js';
 import { RequireRole } from '../session/operator-accounts.js';
+import { noticesOf } from '../ui/console-components.js';
 import type { Notices } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { invitedPage, newOperatorPage, operatorPage, operatorsPage } from './operators.page.js';
@@ -50,8 +52,8 @@ export class OperatorsController {
         return invitedPage(result, `${this.configuration.CONSOLE_URL}/`, await announced);
       }
       const input = { login: form.text('login'), role };
-      const { announced } = await this.operators.grant(actorOf(operator), input);
-      return await this.listPage(operator, { note: 'The role is granted.', warnings: await announced });
+      const change = this.operators.grant(actorOf(operator), input);
+      return await this.listPage(operator, await noticesOf('The role is granted.', change));
     } catch (error) {
       return newOperatorPage(operator, form, messagesOf(error));
     }
@@ -77,11 +79,11 @@ export class OperatorsController {
     const [login, role, actor] = [`id:${id}`, form.text('role'), actorOf(operator)];
     const ends = form.text('go') === 'end';
     try {
-      const { announced } = ends
-        ? await this.operators.revoke(actor, login, confirmLastAdmin)
-        : await this.operators.grant(actor, { login, role, confirmLastAdmin });
+      const change: Promise<Change<unknown>> = ends
+        ? this.operators.revoke(actor, login, confirmLastAdmin)
+        : this.operators.grant(actor, { login, role, confirmLastAdmin });
       const note = ends ? 'The role has ended.' : 'The role is changed.';
-      return await this.listPage(operator, { note, warnings: await announced });
+      return await this.listPage(operator, await noticesOf(note, change));
     } catch (error) {
       const needsConfirmation = error instanceof AdministrationError && error.kind === 'unconfirmed';
       if (!needsConfirmation) throw error;
@@ -93,8 +95,8 @@ export class OperatorsController {
   @SentFrom('/operators')
   @RequireRole('admin')
   async uninvite(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    const { announced } = await this.operators.uninvite(actorOf(operator), id);
-    return this.listPage(operator, { note: 'The invitation is withdrawn.', warnings: await announced });
+    const change = this.operators.uninvite(actorOf(operator), id);
+    return this.listPage(operator, await noticesOf('The invitation is withdrawn.', change));
   }
 
   private async listPage(operator: Operator, changed: Notices = {}): Promise<Page> {

@@ -7,6 +7,7 @@ import { html, type Html } from '#ui/html.js';
 import type { Form } from '#pages/form.js';
 import type { Operator } from '../operator.js';
 import { mayActAs } from '../role.js';
+import { stateTag } from '../ui/console-components.js';
 import {
   button,
   copyable,
@@ -60,9 +61,7 @@ export function operatorsPage({ operator, operators, invitations, isStored, chan
                 html`<a href="/users/${id}"><bdi>${username}</bdi></a>`,
                 email,
                 ROLES[role],
-                disabledAt === null
-                  ? html`<span class="tag">enabled</span>`
-                  : html`<span class="tag bad">disabled</span>`,
+                stateTag(disabledAt),
                 html`<a
                   href="/operators/${id}"
                   aria-label="${phrase('Change the role of {username}', { username })}"

@@ -1,3 +1,4 @@
+import type { RefusalGroup } from '#audit/operations/explain/refusal-summary.js';
 import type { RefusalOverview } from '#audit/operations/overview.service.js';
 import type { UsageDay } from '#grants/usage/usage.store.js';
 import { html, type Html } from '#ui/html.js';
@@ -7,7 +8,7 @@ import type { HealthState } from '../health/health-check.service.js';
 import type { Job } from '../jobs/job.store.js';
 import { stateTag, titleOf } from '../jobs/job.page.js';
 import { numbers, problemBox, table, timeCell } from '#pages/components.js';
-import { referenceLink } from '../ui/console-components.js';
+import { referenceLink, refusalCause } from '../ui/console-components.js';
 import type { Page } from '#pages/page.responder.js';
 import { day, moment, phrase } from '#pages/format.js';
 import { columnChart } from '#pages/column-chart.js';
@@ -72,9 +73,9 @@ function refusalSection({ since, refused, logouts, groups, applications, warning
         [{ title: 'Count', isNumber: true }, 'Cause', 'Latest (UTC)', 'Latest reference'],
         groups
           .slice(0, MAX_CAUSES)
-          .map(({ count, title, check, error, last, reference }) => [
+          .map(({ count, last, reference, ...group }) => [
             count,
-            html`${title ?? check ?? error}<br />${cause(check, error, since)}`,
+            refusalCause(group, cause(group, since)),
             timeCell(last),
             reference !== null && referenceLink(reference),
           ]),
@@ -93,7 +94,7 @@ function refusalSection({ since, refused, logouts, groups, applications, warning
 }
 
 /** Links a failed check to its events. */
-function cause(check: string | null, error: string | null, since: string): Html {
+function cause({ check, error }: Pick<RefusalGroup, 'check' | 'error'>, since: string): Html {
   if (check === null) return html`<code>${error}</code>`;
   const query = new URLSearchParams({ check, since: since.slice(0, 16) });
   return html`<a href="/audit?${query.toString()}"><code>${check}</code></a>`;

@@ -21,6 +21,7 @@ import { type Fragment, html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/application.page.js';
 import type { Operator } from '../operator.js';
 import { mayActAs } from '../role.js';
+import { languageName, lines } from '../ui/console-components.js';
 
 export type Decision = 'approve' | 'ask' | 'reject';
 
@@ -34,8 +35,6 @@ const STATES: Readonly<Record<ReviewedRequest['request']['status'], string>> = {
   rejected: 'rejected',
   withdrawn: 'withdrawn',
 };
-
-const languageNames = new Intl.DisplayNames('en', { type: 'language' });
 
 export function requestsPage(
   { requests, count }: { readonly requests: readonly QueuedRequestView[]; readonly count: number },
@@ -120,7 +119,10 @@ export function requestPage({ operator, reviewed, scopes, now, changed, status }
           html`${owners.map(({ user_id: user, username, email }) => html`<a href="/users/${user}"><bdi>${username}</bdi></a> (<bdi>${email}</bdi>)<br />`)}`,
         ],
         ['Kind of application', textOf(content['application'])],
-        [request.kind === 'change' ? 'Reason' : 'Purpose', lines(textOf(content['purpose']))],
+        [
+          request.kind === 'change' ? 'Reason' : 'Purpose',
+          html`<bdi>${lines(textOf(content['purpose']))}</bdi>`,
+        ],
         ['Terms of service', textOf(content['termsUri'])],
       ])}
       ${checks(reviewed)} ${scopeTable(reviewed, scopes)} ${registration(reviewed)} ${logos(reviewed)}
@@ -164,7 +166,7 @@ function scopeTable(reviewed: ReviewedRequest, catalogue: ScopeCatalogue): Html 
       listOf(wanted).map((scope) => [
         html`<code>${scope}</code>`,
         catalogue.find(scope)?.texts.en ?? '',
-        lines(textOf(reasons[scope])),
+        html`<bdi>${lines(textOf(reasons[scope]))}</bdi>`,
       ]),
     )}
   </section>`;
@@ -235,7 +237,7 @@ function logos(reviewed: ReviewedRequest): Html | false {
 function previews(clientId: string): Html {
   const link = (locale: Locale) =>
     html`<li>
-      <a href="${pathOf(clientId, `consent?language=${locale}`)}">${languageNames.of(locale)}</a>
+      <a href="${pathOf(clientId, `consent?language=${locale}`)}">${languageName(locale)}</a>
     </li>`;
   return html`<section>
     <h2>Consent page</h2>
@@ -253,7 +255,7 @@ function conversation({ messages }: ReviewedRequest): Html | false {
       ({ at, author, name, text }) =>
         html`<article>
           <p class="quiet"><bdi>${name}</bdi> (${author}), ${moment(at)}</p>
-          <p>${lines(text)}</p>
+          <p><bdi>${lines(text)}</bdi></p>
         </article>`,
     )}
   </section>`;
@@ -357,8 +359,4 @@ function valueOf(value: unknown): Fragment {
   if (isEmpty(value)) return '–';
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return codes(value);
   return html`<bdi>${typeof value === 'string' ? value : JSON.stringify(value)}</bdi>`;
-}
-
-function lines(text: string): Fragment {
-  return html`<bdi>${text.split('\n').map((line, index) => html`${index > 0 && html`<br />`}${line}`)}</bdi>`;
 }

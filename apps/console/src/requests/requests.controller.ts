@@ -15,6 +15,7 @@ import { CLOCK, type Clock } from '#platform/clock.js';
 import { labelOf } from '../applications/application.form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { RequireRole } from '../session/operator-accounts.js';
+import { noticesOf } from '../ui/console-components.js';
 import { type Decision, decisionPage, requestPage, requestsPage } from './request.page.js';
 
 const NOTES: Readonly<Record<Decision, string>> = {
@@ -111,20 +112,15 @@ export class RequestsController {
   }
 
   private async form(operator: Operator, id: string, decision: Decision, form: Form): Promise<Page> {
-    return decisionPage({
-      operator,
-      reviewed: await this.reviews.find(id),
-      decision,
-      form,
-    });
+    return decisionPage({ operator, reviewed: await this.reviews.find(id), decision, form });
   }
 
   /** The decision counts for the version of the request that the operator has read. */
   private async decide(operator: Operator, id: string, decision: Decision, form: Form): Promise<Page> {
     const step = { version: Number(form.text('version')), ...form.filled('text') };
     try {
-      const { announced } = await this.reviews[decision](actorOf(operator), id, step);
-      return await this.page(operator, id, { note: NOTES[decision], warnings: await announced });
+      const change = this.reviews[decision](actorOf(operator), id, step);
+      return await this.page(operator, id, await noticesOf(NOTES[decision], change));
     } catch (error) {
       if (!(error instanceof AdministrationError)) throw error;
       const problems = describeProblems(error, labelOf);

@@ -9,6 +9,7 @@ import { RequireRole } from '../session/operator-accounts.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';
 import { PrivilegedAccounts } from '../session/privileged-accounts.js';
 import type { Notices } from '#pages/components.js';
+import { noticesOf } from '../ui/console-components.js';
 import { confirmPage, type ConfirmView, unconfirmedPage } from '../ui/confirm.page.js';
 import { Form, QueryForm } from '#pages/form.js';
 import { FILTERS } from '../ui/list.page.js';
@@ -70,9 +71,9 @@ export class UsersController {
     const unconfirmed = unconfirmedPage(await this.confirmation(operator, id, 'disable'), form);
     if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmLastAdmin') === 'true';
-    const { announced } = await this.users.disable(actorOf(operator), `id:${id}`, {}, confirmed);
+    const change = this.users.disable(actorOf(operator), `id:${id}`, {}, confirmed);
     const note = 'The user is disabled: all sessions and grants have ended.';
-    return this.page(operator, id, { note, warnings: await announced });
+    return this.page(operator, id, await noticesOf(note, change));
   }
 
   @Post(':id/enable')
@@ -90,9 +91,8 @@ export class UsersController {
   @SentFrom('.')
   @RequireRole('support')
   async logOut(@CurrentOperator() operator: Operator, @UserId() id: number): Promise<Page> {
-    const { announced } = await this.users.logOut(actorOf(operator), `id:${id}`);
-    const note = 'The user is logged out everywhere.';
-    return this.page(operator, id, { note, warnings: await announced });
+    const change = this.users.logOut(actorOf(operator), `id:${id}`);
+    return this.page(operator, id, await noticesOf('The user is logged out everywhere.', change));
   }
 
   @Get(':id/delete')
@@ -113,9 +113,8 @@ export class UsersController {
     const unconfirmed = unconfirmedPage(await this.confirmation(operator, id, 'delete'), form);
     if (unconfirmed) return unconfirmed;
     const confirmed = form.text('confirmLastAdmin') === 'true';
-    const { announced } = await this.users.delete(actorOf(operator), `id:${id}`, {}, confirmed);
-    const changed = { note: 'The user is deleted.', warnings: await announced };
-    return this.listPage(operator, new Form(), changed);
+    const change = this.users.delete(actorOf(operator), `id:${id}`, {}, confirmed);
+    return this.listPage(operator, new Form(), await noticesOf('The user is deleted.', change));
   }
 
   private async confirmation(
@@ -187,8 +186,7 @@ export class GrantsController {
     @Param('id') id: string,
     @Body() form: Form,
   ): Promise<Page> {
-    const { announced } = await this.grants.revoke(actorOf(operator), id);
-    const changed = { note: 'The grant is revoked.', warnings: await announced };
+    const changed = await noticesOf('The grant is revoked.', this.grants.revoke(actorOf(operator), id));
     try {
       return await this.page(operator, form, changed);
     } catch (error) {
