@@ -94,8 +94,9 @@ export function printList<Item>(
 function cellOf(name: string, value: unknown): string {
   if (Array.isArray(value)) return value.join(', ');
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  const text = String(value ?? '');
-  return name.endsWith('_at') ? minuteOf(text) : text;
+  if (typeof value === 'number') return String(value);
+  if (typeof value !== 'string') return '';
+  return name.endsWith('_at') ? minuteOf(value) : value;
 }
 
 /** Formats a time for a column, in UTC, like `2026-11-22 18:04`. */
