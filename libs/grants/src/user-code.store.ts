@@ -125,7 +125,7 @@ export class UserCodeStore {
   }
 
   async create(request: DeviceRequest, type: ClientType, generate = generateUserCode): Promise<NewUserCode> {
-    const [limits, key] = [this.limits(request, type), this.keys.userCodeKeys[0] as Buffer];
+    const [limits, key] = [this.limits(request, type), this.keys.signingKeyFor('userCode')];
     const counters = limits.map(([counter, owner]) => keyOf(counter, owner));
     const maxima = limits.map(([, , max]) => max);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -153,7 +153,7 @@ export class UserCodeStore {
     userId: number,
     form: string | null = null,
   ): Promise<UserCodeLookup> {
-    const keys = this.keys.userCodeKeys;
+    const keys = this.keys.keysFor('userCode');
     const counters = [
       keyOf('wrong'),
       keyOf('wrong-address', this.hashed(addressSite(address))),
@@ -181,7 +181,7 @@ export class UserCodeStore {
     form: string | null,
   ): Promise<void> {
     const answered: StoredRequest = { grantId, clientId, scope, resources, address, answeredBy: form ?? '' };
-    const stored = this.keys.userCodeKeys.map((key) => {
+    const stored = this.keys.keysFor('userCode').map((key) => {
       const value = encrypt(JSON.stringify(answered), encryptionOf(key, userCode));
       return withRedisErrors(this.redis.set(nameOf(key, userCode), value, 'KEEPTTL', 'XX'));
     });
@@ -205,7 +205,9 @@ export class UserCodeStore {
 
   /** Hashes a network, so that Redis does not store plain addresses. */
   private hashed(network: string): string {
-    return createHmac('sha256', this.keys.throttleKey).update(`device:${network}`).digest('base64url');
+    return createHmac('sha256', this.keys.signingKeyFor('throttle'))
+      .update(`device:${network}`)
+      .digest('base64url');
   }
 }
 

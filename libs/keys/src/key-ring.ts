@@ -7,16 +7,28 @@ export type TokenKind = keyof typeof TOKEN_KINDS;
 /** Separate domains of MACs for bearer tokens and for tokens that are bound to a DPoP key (RFC 9449). */
 export type MacDomain = TokenKind | `${TokenKind}:dpop`;
 
+/** Labels of the other keys that are derived from a key of the ring (HKDF, RFC 5869). */
+const PURPOSES = {
+  /** DPoP nonces (RFC 9449 8). */
+  nonce: 'dpop nonce',
+  device: 'login device',
+  /** Names of counters. Earlier keys are not needed, because counters live for at most an hour. */
+  throttle: 'login throttle',
+  challenge: 'login challenge',
+  /** User codes (RFC 8628). */
+  userCode: 'device user code',
+  /** Encrypts the headers of event receivers. */
+  receiver: 'event receiver',
+  /** Tokens of invitations, derived when they are mailed. */
+  invitation: 'client invitation',
+} as const;
+
+type KeyPurpose = keyof typeof PURPOSES;
+
 interface RingKey {
   readonly id: number;
   readonly subkeys: ReadonlyMap<MacDomain, Buffer>;
-  readonly nonce: Buffer;
-  readonly device: Buffer;
-  readonly throttle: Buffer;
-  readonly challenge: Buffer;
-  readonly userCode: Buffer;
-  readonly receiver: Buffer;
-  readonly invitation: Buffer;
+  readonly derived: Readonly<Record<KeyPurpose, Buffer>>;
 }
 
 const KEY_BYTES = 32;
@@ -58,37 +70,13 @@ export class KeyRing {
     }));
   }
 
-  /** Keys for DPoP nonces (RFC 9449 8), signing key first. A nonce has no key id, so the verifier tries each key. */
-  get nonceKeys(): readonly Buffer[] {
-    return [...this.byId.values()].map(({ nonce }) => nonce);
+  /** Keys of one purpose, signing key first. What they sign has no key id, so the verifier tries each key. */
+  keysFor(purpose: KeyPurpose): readonly Buffer[] {
+    return [...this.byId.values()].map(({ derived }) => derived[purpose]);
   }
 
-  get deviceKeys(): readonly Buffer[] {
-    return [...this.byId.values()].map(({ device }) => device);
-  }
-
-  get challengeKeys(): readonly Buffer[] {
-    return [...this.byId.values()].map(({ challenge }) => challenge);
-  }
-
-  /** Keys for user codes (RFC 8628), signing key first. A user code has no key id, so the reader tries each key. */
-  get userCodeKeys(): readonly Buffer[] {
-    return [...this.byId.values()].map(({ userCode }) => userCode);
-  }
-
-  /** Keys for the headers of event receivers, of which the first encrypts. */
-  get receiverKeys(): readonly Buffer[] {
-    return [...this.byId.values()].map(({ receiver }) => receiver);
-  }
-
-  /** Key from which the token of an invitation is derived when it is mailed. */
-  get invitationKey(): Buffer {
-    return this.signing.invitation;
-  }
-
-  /** Key for the names of counters. Earlier keys are not needed, because counters live for at most an hour. */
-  get throttleKey(): Buffer {
-    return this.signing.throttle;
+  signingKeyFor(purpose: KeyPurpose): Buffer {
+    return this.signing.derived[purpose];
   }
 }
 
@@ -103,15 +91,6 @@ function deriveKey(key: Buffer): RingKey {
   const kinds = Object.keys(TOKEN_KINDS) as TokenKind[];
   const domains = kinds.flatMap((kind): MacDomain[] => [kind, `${kind}:dpop`]);
   const subkeys = new Map(domains.map((domain) => [domain, derive(`token:${domain}`)]));
-  return {
-    id,
-    subkeys,
-    nonce: derive('dpop nonce'),
-    device: derive('login device'),
-    throttle: derive('login throttle'),
-    challenge: derive('login challenge'),
-    userCode: derive('device user code'),
-    receiver: derive('event receiver'),
-    invitation: derive('client invitation'),
-  };
+  const purposes = Object.entries(PURPOSES).map(([purpose, label]) => [purpose, derive(label)]);
+  return { id, subkeys, derived: Object.fromEntries(purposes) as RingKey['derived'] };
 }

@@ -76,7 +76,7 @@ export class LoginTransactionStore {
   private readonly key: Buffer;
 
   constructor(@Inject(REDIS) redis: RedisClient, keys: KeyRing) {
-    this.key = keys.throttleKey;
+    this.key = keys.signingKeyFor('throttle');
     this.run = defineScripts(redis, SCRIPTS);
   }
 

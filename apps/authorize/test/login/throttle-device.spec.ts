@@ -119,7 +119,7 @@ describe('the device cookie', () => {
 
 describe('an invalid device cookie', () => {
   const proofs = (clock: () => number, keys = app.configuration.TOKEN_KEYS) =>
-    new DeviceProofs(KeyRing.parse(keys).deviceKeys, clock);
+    new DeviceProofs(KeyRing.parse(keys).keysFor('device'), clock);
 
   it('has no effect when it belongs to another account', async () => {
     const other = await app.user();

@@ -38,8 +38,8 @@ export class DpopProofService {
   ) {
     const { DPOP_PROOF_LIFETIME: lifetime, CLOCK_SKEW: clockSkew, DPOP_NONCE } = configuration;
     this.verifier = new DpopVerifier({ lifetime, clockSkew, clock });
-    this.nonces = new DpopNonce(keys.nonceKeys, clock);
-    this.key = keys.throttleKey;
+    this.nonces = new DpopNonce(keys.keysFor('nonce'), clock);
+    this.key = keys.signingKeyFor('throttle');
     this.required = DPOP_NONCE === 'required';
   }
 

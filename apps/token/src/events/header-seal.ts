@@ -22,7 +22,7 @@ export class HeaderSeal {
   /** @param stream binds the header to its client and address */
   seal(header: string, stream: SealedFor): Buffer {
     const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv(ALGORITHM, this.keys.receiverKeys[0] as Buffer, iv);
+    const cipher = createCipheriv(ALGORITHM, this.keys.signingKeyFor('receiver'), iv);
     cipher.setAAD(boundTo(stream));
     const text = Buffer.concat([cipher.update(header, 'utf8'), cipher.final()]);
     return Buffer.concat([iv, cipher.getAuthTag(), text]);
@@ -33,7 +33,7 @@ export class HeaderSeal {
     const iv = sealed.subarray(0, IV_BYTES);
     const tag = sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES);
     const text = sealed.subarray(IV_BYTES + TAG_BYTES);
-    for (const key of this.keys.receiverKeys) {
+    for (const key of this.keys.keysFor('receiver')) {
       try {
         const decipher = createDecipheriv(ALGORITHM, key, iv, { authTagLength: TAG_BYTES });
         decipher.setAAD(boundTo(stream)).setAuthTag(tag);

@@ -24,7 +24,7 @@ export class MailContent {
 
   /** @returns token of the link, the same in each attempt while the signing key is the same */
   invitationToken(invitationId: string): Buffer {
-    return createHmac('sha256', this.keys.invitationKey).update(invitationId).digest();
+    return createHmac('sha256', this.keys.signingKeyFor('invitation')).update(invitationId).digest();
   }
 
   toUser(mail: Mail, values: MailValues): MailRequest {

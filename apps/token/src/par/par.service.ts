@@ -46,7 +46,7 @@ export class ParService {
     private readonly scopes: ScopeCatalogue,
     keys: KeyRing,
   ) {
-    this.key = keys.throttleKey;
+    this.key = keys.signingKeyFor('throttle');
   }
 
   /**

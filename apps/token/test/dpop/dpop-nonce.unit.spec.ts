@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 const [one, two] = [randomBytes(32), randomBytes(32)];
 let now = 1_800_000_000_000;
 
-const nonces = (...keys: Buffer[]) => new DpopNonce(new KeyRing(keys).nonceKeys, () => now);
+const nonces = (...keys: Buffer[]) => new DpopNonce(new KeyRing(keys).keysFor('nonce'), () => now);
 
 describe('a DPoP nonce (RFC 9449 8)', () => {
   it('is the same in every replica for five minutes, and then changes', () => {

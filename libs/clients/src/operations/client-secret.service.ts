@@ -6,40 +6,21 @@ import { generateClientSecret } from '#oauth/oauth-client.js';
 import type { Expected } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
-import { type Actor, type Change, isOwner } from '#operations/audit-trail.js';
+import { described } from '#operations/member-names.js';
+import { type Actor, isOwner } from '#operations/audit-trail.js';
 import { type Input, validated } from '#operations/operation-input.js';
 import { MayBeAbsent, WholeNumber } from '#platform/validation/validate.js';
 import { identifyClient } from './client-lookup.js';
 import { checkPrivileges, conditionBy } from './privileged-client.js';
 import { isConsoleClient } from './console-client.js';
 
-export interface SecretView {
-  readonly id: string;
-  readonly created_at: string;
-  /** Start of the hour of the last use. */
-  readonly last_used_at: string | null;
-  /** Absent for a secret that does not expire. */
-  readonly expires_at?: string;
-}
+/** `last_used_at` is the start of the hour of the last use; `expires_at` is absent for a secret that does not expire. */
+export type SecretView = ReturnType<typeof secretView>;
 
 export class NewSecretDto {
   @WholeNumber(1, 730)
   @MayBeAbsent()
   expiresInDays?: number;
-}
-
-export interface RotatedSecret {
-  readonly client_id: string;
-  /** Never stored. */
-  readonly client_secret: string;
-  readonly secret_id: string;
-  readonly secrets: readonly SecretView[];
-}
-
-export interface RevokedSecret {
-  readonly client_id: string;
-  readonly revoked: string;
-  readonly secrets: readonly SecretView[];
 }
 
 /** Methods accept the client_id, or a name that only one client has. */
@@ -67,12 +48,7 @@ export class ClientSecretService {
   }
 
   /** Adds a second secret, for an operator or an owner of the client. */
-  async rotate(
-    actor: Actor,
-    idOrName: string,
-    expected?: Expected,
-    input: Input<NewSecretDto> = {},
-  ): Promise<Change<RotatedSecret>> {
+  async rotate(actor: Actor, idOrName: string, expected?: Expected, input: Input<NewSecretDto> = {}) {
     const { expiresInDays: days } = validated(NewSecretDto, input);
     const expiresAt = days === undefined ? null : new Date(Date.now() + days * 86_400_000);
     const clientId = await identifyClient(this.clients, idOrName);
@@ -95,13 +71,7 @@ export class ClientSecretService {
   }
 
   /** @param force true also revokes the last secret, which locks the application out */
-  async revoke(
-    actor: Actor,
-    idOrName: string,
-    secretId: string,
-    force = false,
-    expected?: Expected,
-  ): Promise<Change<RevokedSecret>> {
+  async revoke(actor: Actor, idOrName: string, secretId: string, force = false, expected?: Expected) {
     const clientId = await identifyClient(this.clients, idOrName);
     const { CONSOLE_URL } = this.options.settings;
     const live = await this.secrets.revoke(
@@ -130,11 +100,10 @@ export class ClientSecretService {
   }
 }
 
-function secretView({ id, createdAt, lastUsedAt, expiresAt }: ClientSecretRecord): SecretView {
+function secretView(secret: ClientSecretRecord) {
+  const { expiresAt } = secret;
   return {
-    id,
-    created_at: createdAt.toISOString(),
-    last_used_at: lastUsedAt?.toISOString() ?? null,
+    ...described(secret, ['id', 'createdAt', 'lastUsedAt']),
     ...(expiresAt && { expires_at: expiresAt.toISOString() }),
   };
 }

@@ -49,7 +49,7 @@ export interface ExpectedRequest {
   readonly version: number;
 }
 
-interface QueuedRequest {
+export interface QueuedRequest {
   readonly id: string;
   readonly version: number;
   readonly kind: ClientRequestEntity['kind'];

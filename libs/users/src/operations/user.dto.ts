@@ -8,6 +8,7 @@ import { type AdministrationError, refused } from '#operations/administration.er
 import { printable } from '#operations/wording.js';
 import { isUserId, type User } from '../user.js';
 import { isTimeZone } from '../user-profile.js';
+import type { UserStore } from '../user.store.js';
 import { USER_KINDS, type UserAccountStore, type UserKind } from '../user-account.store.js';
 
 declare module '#platform/validation/problem.js' {
@@ -143,6 +144,14 @@ export async function findUser(
       `id:${id} (${printable(issuer === null ? email : `${email}, ${externalId} of ${issuer}`)})`,
   );
   throw refused('conflict', problem('user_ambiguous', [], { login, names }));
+}
+
+/** Finds a user by email, username, or `id:` and the id. @throws AdministrationError */
+export async function userIdOf(users: UserStore, login: string): Promise<number> {
+  const [, id = ''] = /^id:(.+)$/.exec(login) ?? [];
+  const user = isUserId(id) ? await users.find(Number(id)) : await users.findByLogin(login);
+  if (user) return user.id;
+  throw unknownUser(login);
 }
 
 /** @param mayBeDeleted true where the id of a deleted user is accepted */

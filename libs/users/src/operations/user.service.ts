@@ -79,56 +79,6 @@ declare module '#platform/validation/problem.js' {
   }
 }
 
-export interface CreatedUser {
-  readonly id: number;
-  readonly email: string;
-  readonly username: string;
-  readonly name: string;
-  readonly time_zone: string;
-  readonly locale: string | null;
-  /** Generated password, never stored as text; null if the input contained a password. */
-  readonly password: string | null;
-}
-
-export interface ChangedPassword {
-  readonly id: number;
-  readonly username: string;
-  /** Generated password, never stored as text; null if the input contained a password. */
-  readonly password: string | null;
-  readonly sessions_ended: boolean;
-}
-
-export interface DisabledUser {
-  readonly id: number;
-  readonly username: string;
-  readonly disabled: true;
-  readonly disabled_before: boolean;
-  readonly revoked_grants: number;
-}
-
-export interface EnabledUser {
-  readonly id: number;
-  readonly username: string;
-  readonly disabled: boolean;
-  readonly disabled_before: boolean;
-  readonly disabled_by: readonly ('operator' | 'product')[];
-}
-
-export interface LoggedOutUser {
-  readonly id: number;
-  readonly username: string;
-  readonly logged_out: true;
-}
-
-export interface DeletedUser {
-  readonly id: number;
-  readonly username: string;
-  readonly deleted: true;
-  /** True if another operation deleted the user in the meantime. */
-  readonly deleted_before: boolean;
-  readonly revoked_grants: number;
-}
-
 /** Methods accept the email address, username or external_id of a user, or `id:` and the id. */
 @Injectable()
 export class UserService {
@@ -169,7 +119,8 @@ export class UserService {
     return userDetails(user, details);
   }
 
-  async create(actor: Actor, input: Input<NewUserDto>): Promise<Change<CreatedUser>> {
+  /** The result has the password only if it was generated. It is never stored as text. */
+  async create(actor: Actor, input: Input<NewUserDto>) {
     const { password: given, ...user } = validated(NewUserDto, input);
     const password = given ?? generatePassword();
     const { timeZone, locale = null, email, username, name } = user;
@@ -195,12 +146,7 @@ export class UserService {
     };
   }
 
-  async update(
-    actor: Actor,
-    login: string,
-    input: Input<UserChangesDto>,
-    expected?: Expected,
-  ): Promise<Change<{ readonly username: string; readonly locale: string | null }>> {
+  async update(actor: Actor, login: string, input: Input<UserChangesDto>, expected?: Expected) {
     const { locale } = validated(UserChangesDto, input);
     const { id, username } = await findUser(this.accounts, login);
     const before = await this.accounts.setLocale(id, locale, { ...expected, actor });
@@ -215,12 +161,8 @@ export class UserService {
     };
   }
 
-  async setPassword(
-    actor: Actor,
-    login: string,
-    input: Input<PasswordChangeDto> = {},
-    expected?: Expected,
-  ): Promise<Change<ChangedPassword>> {
+  /** Returns the password like `create`. */
+  async setPassword(actor: Actor, login: string, input: Input<PasswordChangeDto> = {}, expected?: Expected) {
     const { password: given, endSessions } = validated(PasswordChangeDto, input);
     const password = given ?? generatePassword();
     const { id, username, email } = await findUser(this.accounts, login);
@@ -255,7 +197,7 @@ export class UserService {
   }
 
   /** Ends all sessions; grants stay. Safe to repeat. */
-  async logOut(actor: Actor, login: string, expected?: Expected): Promise<Change<LoggedOutUser>> {
+  async logOut(actor: Actor, login: string, expected?: Expected) {
     const { id, username } = await findUser(this.accounts, login);
     if (!(await this.accounts.endSessions(id, { ...expected, actor }))) throw unknownUser(login);
     return {
@@ -269,12 +211,7 @@ export class UserService {
    * @throws AdministrationError of the kind `incomplete` if the services do not answer, or `unconfirmed` for the last
    * admin of the console without `confirmLastAdmin`
    */
-  async disable(
-    actor: Actor,
-    login: string,
-    expected?: Expected,
-    confirmLastAdmin = false,
-  ): Promise<Change<DisabledUser>> {
+  async disable(actor: Actor, login: string, expected?: Expected, confirmLastAdmin = false) {
     const { id, username } = await findUser(this.accounts, login);
     const unconfirmed = confirmLastAdmin ? undefined : ({ change: 'disable', login: username } as const);
     const user = this.deactivationOf(actor, id, expected, unconfirmed);
@@ -294,12 +231,7 @@ export class UserService {
   }
 
   /** Undoes `disable`. @param overrideProduct true also enables a user whom the product disabled */
-  async enable(
-    actor: Actor,
-    login: string,
-    overrideProduct = false,
-    expected?: Expected,
-  ): Promise<Change<EnabledUser>> {
+  async enable(actor: Actor, login: string, overrideProduct = false, expected?: Expected) {
     const { id, username } = await findUser(this.accounts, login);
     const enabling = await this.accounts.enable(id, overrideProduct, { ...expected, actor });
     if (!enabling) throw unknownUser(login);
@@ -321,12 +253,7 @@ export class UserService {
   }
 
   /** Safe to repeat after a failure, which may leave the user disabled. @throws AdministrationError like `disable` */
-  async delete(
-    actor: Actor,
-    login: string,
-    expected?: Expected,
-    confirmLastAdmin = false,
-  ): Promise<Change<DeletedUser>> {
+  async delete(actor: Actor, login: string, expected?: Expected, confirmLastAdmin = false) {
     const { id, username } = await findUser(this.accounts, login);
     const unconfirmed = confirmLastAdmin ? undefined : ({ change: 'delete', login: username } as const);
     const user = this.deactivationOf(actor, id, expected, unconfirmed);

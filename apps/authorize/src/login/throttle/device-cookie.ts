@@ -30,7 +30,7 @@ export class DeviceCookie {
     this.inHeader = new RegExp(`(?:^|;) *${this.name}=([\\w.-]{1,400}) *(?:;|$)`);
     const lifetime = DEVICE_DAYS * 24 * 60 * 60;
     this.attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${lifetime}${secure ? '; Secure' : ''}`;
-    this.proofs = new DeviceProofs(keys.deviceKeys, clock);
+    this.proofs = new DeviceProofs(keys.keysFor('device'), clock);
   }
 
   /** Recognizes, without I/O, a device on which this account has logged in. */

@@ -33,7 +33,7 @@ export class LoginThrottleService {
     private readonly store: ThrottleStore,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    this.key = keys.throttleKey;
+    this.key = keys.signingKeyFor('throttle');
   }
 
   /** Counts an attempt as failed before the password is verified. `succeeded` and `cancel` remove the attempt. */

@@ -5,13 +5,13 @@ import { isEmailAddress } from '#oauth/links.js';
 import { refused } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
+import { described } from '#operations/member-names.js';
 import type { Actor, Change, OwnerActor } from '#operations/audit-trail.js';
 import { type Input, validated } from '#operations/operation-input.js';
 import { problem, reports } from '#platform/validation/problem.js';
 import { Satisfies } from '#platform/validation/validate.js';
-import { isUserId } from '#users/user.js';
 import { UserStore } from '#users/user.store.js';
-import { unknownUser } from '#users/operations/user.dto.js';
+import { unknownUser, userIdOf } from '#users/operations/user.dto.js';
 import { ClientStore } from '../../client.store.js';
 import type { ClientInvitationEntity, MemberKind } from '../../owners/client-owner.entity.js';
 import {
@@ -44,13 +44,7 @@ export class MemberInvitationDto {
   email: string | null = null;
 }
 
-export interface OwnerView {
-  readonly user_id: number;
-  readonly username: string;
-  readonly email: string;
-  readonly disabled_at: string | null;
-  readonly added_at: string;
-}
+export type OwnerView = ReturnType<typeof ownerView>;
 
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
@@ -91,7 +85,7 @@ export class ClientMemberService {
     const client = await this.clients.find(clientId);
     if (client && isPrivilegedClient(client, this.options.settings.CONSOLE_URL))
       throw refused('forbidden', problem('client_without_owners', [], { clientId }));
-    const userId = await this.userOf(login);
+    const userId = await userIdOf(this.users, login);
     const added = await this.members.addOwner(clientId, userId, actor.name);
     if (added === null) throw unknownUser(login);
     return {
@@ -107,7 +101,7 @@ export class ClientMemberService {
     login: string,
   ): Promise<Change<{ readonly client_id: string; readonly user_id: number; readonly removed: true }>> {
     const clientId = await this.registered(idOrName);
-    const userId = await this.userOf(login);
+    const userId = await userIdOf(this.users, login);
     await this.members.removeOwner(clientId, userId, actor.name);
     return {
       result: { client_id: clientId, user_id: userId, removed: true },
@@ -195,21 +189,8 @@ export class ClientMemberService {
     if (!(await this.clients.names([clientId])).has(clientId)) throw unknownClient(idOrName);
     return clientId;
   }
-
-  private async userOf(login: string): Promise<number> {
-    const [, id = ''] = /^id:(.+)$/.exec(login) ?? [];
-    const user = isUserId(id) ? await this.users.find(Number(id)) : await this.users.findByLogin(login);
-    if (user) return user.id;
-    throw unknownUser(login);
-  }
 }
 
-export function ownerView({ userId, username, email, disabledAt, addedAt }: Owner): OwnerView {
-  return {
-    user_id: userId,
-    username,
-    email,
-    disabled_at: disabledAt?.toISOString() ?? null,
-    added_at: addedAt.toISOString(),
-  };
+export function ownerView(owner: Owner) {
+  return described(owner, ['userId', 'username', 'email', 'disabledAt', 'addedAt']);
 }

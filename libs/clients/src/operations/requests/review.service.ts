@@ -7,6 +7,7 @@ import type { RequestFinding } from '#error-guide/request-findings.js';
 import { type AdministrationError, refused } from '#operations/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
+import { described } from '#operations/member-names.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { type Input, validated } from '#operations/operation-input.js';
 import { problem } from '#platform/validation/problem.js';
@@ -15,12 +16,12 @@ import { ClientMemberStore } from '../../owners/client-member.store.js';
 import type { ClientLogo, ClientWithSecrets } from '../../client.js';
 import type { ClientRegistration } from '../../client-registration.store.js';
 import { ClientStore } from '../../client.store.js';
-import type {
-  ClientRequestEntity,
-  RequestKind,
-  RequestStatus,
-} from '../../requests/client-request.entity.js';
-import { type ChangeOfClient, ClientRequestStore } from '../../requests/client-request.store.js';
+import type { ClientRequestEntity } from '../../requests/client-request.entity.js';
+import {
+  type ChangeOfClient,
+  ClientRequestStore,
+  type QueuedRequest,
+} from '../../requests/client-request.store.js';
 import { findingsOf } from '../../requests/registration-review.js';
 import { isPlainText, PLAIN_TEXT, type RequestDetails } from '../../requests/request-content.js';
 import { recordedRegistration, updateEvent } from '../client.description.js';
@@ -39,15 +40,7 @@ export class ExplainedDecisionDto extends RequestStepDto {
   text: string;
 }
 
-export interface QueuedRequestView {
-  readonly id: string;
-  readonly version: number;
-  readonly kind: RequestKind;
-  readonly status: RequestStatus;
-  readonly client_id: string;
-  readonly name: string;
-  readonly submitted_at: string;
-}
+export type QueuedRequestView = ReturnType<typeof queuedView>;
 
 export interface ReviewedRequest {
   readonly request: RequestView;
@@ -76,11 +69,7 @@ export class ReviewService {
     const { requests, count } = await this.requests.queue();
     return {
       count,
-      requests: requests.map(({ clientId, submittedAt, ...request }) => ({
-        ...request,
-        client_id: clientId,
-        submitted_at: submittedAt.toISOString(),
-      })),
+      requests: requests.map(queuedView),
     };
   }
 
@@ -188,6 +177,10 @@ export class ReviewService {
       announced: this.announcer.clientsChanged(actor, clientId === null ? [] : [clientId], record, ...more),
     };
   }
+}
+
+function queuedView(request: QueuedRequest) {
+  return described(request, ['id', 'version', 'kind', 'status', 'name', 'clientId', 'submittedAt']);
 }
 
 const isOpen = ({ status }: ClientRequestEntity): boolean => status === 'submitted' || status === 'question';

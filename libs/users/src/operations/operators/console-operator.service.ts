@@ -5,6 +5,7 @@ import { problem, reports } from '#platform/validation/problem.js';
 import { changesBetween } from '#audit/changes.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
+import { described } from '#operations/member-names.js';
 import { type Input, validated } from '#operations/operation-input.js';
 import { Satisfies } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
@@ -12,10 +13,10 @@ import { isEmailAddress } from '#oauth/links.js';
 import { CONSOLE_ROLES, type ConsoleRole, type LastAdminChange } from '../../operators/console-role.js';
 import type { ConsoleInvitationEntity } from '../../user.entity.js';
 import { ConsoleInvitationStore } from '../../operators/console-invitation.store.js';
-import { ConsoleOperatorStore } from '../../operators/console-operator.store.js';
+import { type ConsoleOperator, ConsoleOperatorStore } from '../../operators/console-operator.store.js';
 import { isUserId } from '../../user.js';
 import { UserStore } from '../../user.store.js';
-import { unknownUser } from '../user.dto.js';
+import { unknownUser, userIdOf } from '../user.dto.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -51,22 +52,8 @@ export class InvitationDto {
   role: ConsoleRole;
 }
 
-export interface InvitationView {
-  readonly id: string;
-  readonly email: string;
-  readonly role: ConsoleRole;
-  readonly invited_by: string;
-  readonly created_at: string;
-  readonly expires_at: string;
-}
-
-export interface ConsoleOperatorView {
-  readonly user_id: number;
-  readonly username: string;
-  readonly email: string;
-  readonly role: ConsoleRole;
-  readonly disabled_at: string | null;
-}
+export type InvitationView = ReturnType<typeof invitationView>;
+export type ConsoleOperatorView = ReturnType<typeof operatorView>;
 
 /** Grants and revokes console roles. Groups of another login provider replace these roles. */
 @Injectable()
@@ -82,14 +69,7 @@ export class ConsoleOperatorService {
   ) {}
 
   async list(): Promise<ConsoleOperatorView[]> {
-    const operators = await this.operators.list();
-    return operators.map(({ userId, username, email, role, disabledAt }) => ({
-      user_id: userId,
-      username,
-      email,
-      role,
-      disabled_at: disabledAt?.toISOString() ?? null,
-    }));
+    return (await this.operators.list()).map(operatorView);
   }
 
   /** @throws AdministrationError if the user has no role */
@@ -110,7 +90,7 @@ export class ConsoleOperatorService {
   ): Promise<Change<{ readonly user_id: number; readonly role: ConsoleRole }>> {
     const { login, role, confirmLastAdmin } = validated(RoleDto, input);
     this.requireStoredRoles();
-    const userId = await this.userOf(login);
+    const userId = await userIdOf(this.users, login);
     const before = await this.operators.setRole(userId, role, unconfirmed(login, confirmLastAdmin));
     // The user may have been deleted in the meantime.
     if (before === undefined) throw unknownUser(login);
@@ -131,7 +111,7 @@ export class ConsoleOperatorService {
     confirmLastAdmin = false,
   ): Promise<Change<{ readonly user_id: number; readonly revoked: true }>> {
     this.requireStoredRoles();
-    const userId = await this.userOf(login);
+    const userId = await userIdOf(this.users, login);
     const role = await this.operators.setRole(userId, null, unconfirmed(login, confirmLastAdmin));
     if (!role) throw unknownOperator(login);
     return {
@@ -242,34 +222,17 @@ export class ConsoleOperatorService {
     if (this.options.settings.CONSOLE_GROUPS_CLAIM !== '')
       throw refused('conflict', problem('roles_of_groups', []));
   }
-
-  private async userOf(login: string): Promise<number> {
-    const [, id = ''] = /^id:(.+)$/.exec(login) ?? [];
-    const user = isUserId(id) ? await this.users.find(Number(id)) : await this.users.findByLogin(login);
-    if (user) return user.id;
-    throw unknownUser(login);
-  }
 }
 
 const unconfirmed = (login: string, isConfirmed: boolean): LastAdminChange | null =>
   isConfirmed ? null : { change: 'role', login };
 
-function invitationView({
-  id,
-  email,
-  role,
-  invitedBy,
-  createdAt,
-  expiresAt,
-}: ConsoleInvitationEntity): InvitationView {
-  return {
-    id,
-    email,
-    role,
-    invited_by: invitedBy,
-    created_at: createdAt.toISOString(),
-    expires_at: expiresAt.toISOString(),
-  };
+function operatorView(operator: ConsoleOperator) {
+  return described(operator, ['userId', 'username', 'email', 'role', 'disabledAt']);
+}
+
+function invitationView(invitation: ConsoleInvitationEntity) {
+  return described(invitation, ['id', 'email', 'role', 'invitedBy', 'createdAt', 'expiresAt']);
 }
 
 function unknownInvitation(id: string): AdministrationError {
