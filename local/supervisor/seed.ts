@@ -178,7 +178,8 @@ async function seedLogin(
     type: 'confidential',
     scopes: OPENID_SCOPES.map(({ name }) => name),
     redirectUris: [`${url}/login/callback`],
-    logoutUris: { postLogoutRedirectUris: [`${url}/logged-out`], backchannelLogoutUri: null },
+    postLogoutRedirectUris: [`${url}/logged-out`],
+    backchannelLogoutUri: null,
     firstParty: true,
     secretHash: createHash('sha256').update(secret).digest(),
   });

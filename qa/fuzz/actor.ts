@@ -98,7 +98,7 @@ export class Actor {
     const confidential = await clients.create({
       ...client,
       clientId,
-      logoutUris,
+      ...logoutUris,
       logo,
       type: 'confidential',
       redirectUris,
@@ -124,8 +124,8 @@ export class Actor {
       type: 'confidential',
       redirectUris: [],
       scopes: [...ADMIN_SCOPES],
-      keys: keysOf(apiClientKey),
-      rules: { grantType: 'client_credentials' },
+      ...keysOf(apiClientKey),
+      grantType: 'client_credentials',
     });
     const resourceServer = await resourceServers.create(`Fuzz ${name}`, api.hash);
     const password = random();

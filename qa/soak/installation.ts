@@ -216,8 +216,8 @@ export class Installation {
         type,
         scopes: ['profile:read', ...(isOpenId ? ['openid'] : [])],
         redirectUris: [REDIRECT_URI],
-        rules: { deviceGrant: true },
-        ...(isOpenId && { logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri } }),
+        deviceGrant: true,
+        ...(isOpenId && { postLogoutRedirectUris: [], backchannelLogoutUri }),
         ...(confidential && { secretHash: hash }),
       });
       if (confidential)

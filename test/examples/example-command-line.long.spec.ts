@@ -43,7 +43,7 @@ beforeAll(async () => {
       type: 'public',
       scopes: ['profile:read'],
       redirectUris: ['http://127.0.0.1/callback'],
-      rules: { deviceGrant: true },
+      deviceGrant: true,
     }),
   ));
 });

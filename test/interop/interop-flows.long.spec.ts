@@ -77,7 +77,7 @@ describe('interop device', () => {
         type: 'public',
         scopes: ['profile:read', 'openid'],
         redirectUris: [],
-        rules: { deviceGrant: true },
+        deviceGrant: true,
       }),
     ));
   });

@@ -18,7 +18,8 @@ const [relyingParties, browserApplications] = [
 const registration = (origin: string): Partial<NewClient> => ({
   scopes: ['openid', 'profile', 'email'],
   optionalScopes: [],
-  logoutUris: { postLogoutRedirectUris: [`${origin}/`], backchannelLogoutUri: null },
+  postLogoutRedirectUris: [`${origin}/`],
+  backchannelLogoutUri: null,
 });
 
 let product: RecipeProduct;

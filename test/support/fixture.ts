@@ -104,7 +104,8 @@ export async function openFixture(
         type: 'confidential',
         scopes: ['openid'],
         redirectUris: [REDIRECT_URI],
-        logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri },
+        postLogoutRedirectUris: [],
+        backchannelLogoutUri,
       });
       for (const session of sessions)
         await this.code(clientId, userId, { scope: 'openid', login: { authTime: null, session } });

@@ -8,57 +8,41 @@ import {
   type Repository,
   type SelectQueryBuilder,
 } from 'typeorm';
-import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
-import { type ClientFlags, INITIAL_FLAGS } from './client-flags.js';
+import { INITIAL_FLAGS } from './client-flags.js';
+import type { ClientRegistration } from './client-registration.store.js';
 import { skeletonOf } from './name-skeleton.js';
 import { ensureSector, recordOperator, writeClientLogo } from './client.statements.js';
 import {
-  type ClientLinks,
   type ClientLogo,
   type ClientStage,
   type ClientWithHashes,
   type ClientWithSecrets,
   DuplicateClientError,
   type EnabledClient,
-  type LogoutUris,
-  type TokenRules,
 } from './client.js';
-import {
-  type ClientKeys,
-  type ClientType,
-  generateClientId,
-  hasKeys,
-  isClientId,
-} from '#oauth/oauth-client.js';
+import { type ClientType, generateClientId, hasKeys, isClientId } from '#oauth/oauth-client.js';
 import { violatedConstraint } from '#platform/postgres/postgres-errors.js';
 import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
 import { containing, countOf, idsOf, inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
 
-export interface NewClient extends Partial<ClientFlags> {
-  name: string;
-  type: ClientType;
-  redirectUris: readonly string[];
-  privateSchemes?: readonly string[];
-  scopes: readonly string[];
-  optionalScopes?: readonly string[];
+/** Absent fields of the registration have their initial values. */
+export interface NewClient extends Partial<ClientRegistration> {
+  readonly name: string;
+  readonly type: ClientType;
+  readonly redirectUris: readonly string[];
+  readonly scopes: readonly string[];
   /** SHA-256 of the secret; absent for public clients (RFC 6749 2.1), and for clients with keys. */
-  secretHash?: Buffer;
-  keys?: ClientKeys;
-  rules?: Partial<TokenRules>;
-  idTokenAlg?: SigningAlgorithm | null;
-  sector?: string | null;
-  logoutUris?: LogoutUris;
-  logo?: ClientLogo;
-  links?: ClientLinks;
-  clientId?: string;
+  readonly secretHash?: Buffer;
+  readonly logo?: ClientLogo;
+  readonly clientId?: string;
   /** `live` if absent. */
-  stage?: ClientStage;
+  readonly stage?: ClientStage;
   /** Name of the operator in the history; absent if an owner or the service creates the client. */
-  operator?: string;
+  readonly operator?: string;
   /** Time of the next fetch of the metadata document, if the client_id is the URL of one. */
-  documentDueAt?: Date;
-  documentProblem?: string | null;
+  readonly documentDueAt?: Date;
+  readonly documentProblem?: string | null;
 }
 
 export const CLIENT_KINDS = ['confidential', 'public', 'api', 'document'] as const;
@@ -95,13 +79,25 @@ const OF_KIND: Readonly<Record<ClientKind, object>> = {
   document: { documentDueAt: Not(IsNull()) },
 };
 
-const NO_RULES: TokenRules = {
+const INITIAL = {
+  ...INITIAL_FLAGS,
+  privateSchemes: [],
+  optionalScopes: [],
+  idTokenAlg: null,
+  sector: null,
+  postLogoutRedirectUris: [],
+  backchannelLogoutUri: null,
+  clientUri: null,
+  policyUri: null,
+  contacts: [],
+  jwks: null,
+  jwksUri: null,
   grantType: 'authorization_code',
   deviceGrant: false,
   dpopBound: false,
   keepsRefreshToken: false,
   profile: null,
-};
+} as const satisfies Partial<ClientRegistration>;
 
 /** Finds and creates clients. `ClientRegistrationStore` changes and deletes clients. */
 @Injectable()
@@ -225,52 +221,29 @@ export class ClientStore {
   /** Creates a client, its first secret and its logo in one transaction. @throws DuplicateClientError */
   async create(
     {
-      name,
-      type,
-      redirectUris,
-      privateSchemes = [],
-      scopes,
-      optionalScopes = [],
       secretHash,
-      keys = { jwks: null, jwksUri: null },
-      rules = {},
-      idTokenAlg = null,
-      sector = null,
-      logoutUris = { postLogoutRedirectUris: [], backchannelLogoutUri: null },
       logo,
-      links = { clientUri: null, policyUri: null, contacts: [] },
       clientId = generateClientId(),
       stage = 'live',
+      operator,
       documentDueAt,
       documentProblem = null,
-      operator,
-      ...flags
+      ...given
     }: NewClient,
     within: EntityManager = this.dataSource.manager,
   ): Promise<ClientWithSecrets> {
+    const registration = { ...INITIAL, ...given };
+    const { name, type, sector } = registration;
     if (type === 'public' && secretHash)
       throw new Error('a public client has no secret: leave secretHash out');
-    if (secretHash && hasKeys(keys)) throw new Error('a client has keys or a secret: leave secretHash out');
+    if (secretHash && hasKeys(registration))
+      throw new Error('a client has keys or a secret: leave secretHash out');
     return within.transaction(async (manager) => {
       if (operator !== undefined) await recordOperator(manager, operator);
       const client = manager.create(ClientEntity, {
+        ...registration,
         clientId,
         stage,
-        name,
-        type,
-        redirectUris,
-        privateSchemes,
-        scopes,
-        optionalScopes,
-        ...INITIAL_FLAGS,
-        ...flags,
-        idTokenAlg,
-        sector,
-        ...logoutUris,
-        ...links,
-        ...keys,
-        ...NO_RULES,
-        ...rules,
         disabledAt: null,
         documentDueAt: documentDueAt ?? null,
         documentChangedAt: documentDueAt ? new Date(0) : null,

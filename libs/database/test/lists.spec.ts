@@ -25,7 +25,9 @@ async function client(name: string, contacts: string[] = []): Promise<string> {
     type: 'public',
     scopes: ['profile:read'],
     redirectUris: [`https://${name.replaceAll(/\W/g, '-').toLowerCase()}.example/callback`],
-    links: { clientUri: null, policyUri: null, contacts },
+    clientUri: null,
+    policyUri: null,
+    contacts,
   });
   return clientId;
 }

@@ -46,11 +46,11 @@ export class LoginChallenges {
   private readonly keys: readonly [SigningKey, ...SigningKey[]];
 
   constructor(
-    { challengeKeys }: KeyRing,
+    keys: KeyRing,
     private readonly configuration: AuthorizeConfiguration,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {
-    const [first, ...others] = challengeKeys.map(signingKey);
+    const [first, ...others] = keys.keysFor('challenge').map(signingKey);
     if (!first) throw new RangeError('challenges need a key');
     this.keys = [first, ...others];
   }

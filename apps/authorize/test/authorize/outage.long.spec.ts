@@ -198,7 +198,7 @@ describe('redis stopped', () => {
   }
 
   async function approveDevice(user: User): Promise<Action> {
-    const client = await app.client({ rules: { deviceGrant: true } });
+    const client = await app.client({ deviceGrant: true });
     const { userCode, grantId } = await waitingDevice(app, client, 'profile:read');
     const browser = await app.loggedIn(user);
     const page = await browser.submit(

@@ -30,7 +30,7 @@ const linksOf = (page: string) =>
 
 describe('home page, privacy policy and contacts of an application', () => {
   it('are linked on the consent page', async () => {
-    const { clientId } = await app.client({ name: 'Notes', links: LINKS });
+    const { clientId } = await app.client({ name: 'Notes', ...LINKS });
     const address = authorizeAddress({ client_id: clientId, redirect_uri: REDIRECT_URI, state: 's' });
     const page = await (await app.loggedIn(user)).get(address);
     expect(linksOf(page.text)).toEqual(SHOWN);
@@ -47,7 +47,7 @@ describe('home page, privacy policy and contacts of an application', () => {
     ['unregistered', { redirect_uri: 'https://evil.example/' }],
     ['missing', { redirect_uri: undefined }],
   ])('are linked on the error page for a redirect URI that is %s', async (_case, parameters) => {
-    const client = await app.client({ name: 'Notes', links: LINKS });
+    const client = await app.client({ name: 'Notes', ...LINKS });
     const page = await authorize(app, client, parameters);
     expect([page.status, page.headers['location']]).toEqual([400, undefined]);
     expect(page.text).toContain('<strong><bdi>Notes</bdi></strong>');
@@ -55,7 +55,7 @@ describe('home page, privacy policy and contacts of an application', () => {
   });
 
   it('are not shown on the error page of a disabled application', async () => {
-    const client = await app.client({ name: 'Notes', links: LINKS });
+    const client = await app.client({ name: 'Notes', ...LINKS });
     await disableClients(app, client.clientId);
     const page = await authorize(app, client, {});
     expect(page.status).toBe(403);

@@ -44,8 +44,10 @@ beforeEach(async () => {
   client = await app.client({
     name: 'Notes',
     stage: 'testing',
-    links: { clientUri: 'https://notes.example/', policyUri: null, contacts: [] },
-    rules: { deviceGrant: true },
+    clientUri: 'https://notes.example/',
+    policyUri: null,
+    contacts: [],
+    deviceGrant: true,
   });
   tester = await app.user();
   await addTester(tester);

@@ -22,7 +22,7 @@ beforeAll(async () => {
     name: 'Room display',
     scopes,
     optionalScopes: ['bookings:read'],
-    rules: { deviceGrant: true },
+    deviceGrant: true,
   });
 });
 

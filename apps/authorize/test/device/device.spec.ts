@@ -23,7 +23,7 @@ beforeEach(async () => {
     type: 'public',
     scopes: ['profile:read', 'bookings:read'],
     optionalScopes: ['bookings:read'],
-    rules: { deviceGrant: true },
+    deviceGrant: true,
   });
   user = await app.user();
   browser = await app.loggedIn(user);
@@ -120,7 +120,7 @@ describe('the device page', () => {
     client = await app.client({
       firstParty: true,
       scopes: ['profile:read', 'bookings:read'],
-      rules: { deviceGrant: true },
+      deviceGrant: true,
     });
     for (const _ of [1, 2]) {
       const page = await enter((await device()).userCode);

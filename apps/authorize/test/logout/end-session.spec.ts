@@ -21,10 +21,8 @@ beforeAll(async () => {
 const registered = (more: Parameters<typeof app.client>[0] = {}): Promise<Client> =>
   app.client({
     ...SCOPES,
-    logoutUris: {
-      postLogoutRedirectUris: [AFTER, 'https://app.example.com/bye'],
-      backchannelLogoutUri: null,
-    },
+    postLogoutRedirectUris: [AFTER, 'https://app.example.com/bye'],
+    backchannelLogoutUri: null,
     ...more,
   });
 

@@ -30,7 +30,8 @@ function useLogouts(app: AuthorizeApp) {
     clientId ??= (
       await app.client({
         scopes: ['openid'],
-        logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri: 'https://app.example.com/logout' },
+        postLogoutRedirectUris: [],
+        backchannelLogoutUri: 'https://app.example.com/logout',
       })
     ).clientId;
     await app.sql(
@@ -204,7 +205,8 @@ describe('a logout token with a login provider', () => {
 
   it('is recorded after a log-out that continues at the provider', async () => {
     const client = await app.client({
-      logoutUris: { postLogoutRedirectUris: ['https://app.example.com/bye'], backchannelLogoutUri: null },
+      postLogoutRedirectUris: ['https://app.example.com/bye'],
+      backchannelLogoutUri: null,
     });
     const browser = app.browser();
     await provider.logIn(browser, { claims: { sub: 'ada' } });

@@ -62,7 +62,7 @@ describe.each(forms)('the %s form', (name, page, action, fields) => {
     await app.sql('UPDATE users SET locale = NULL WHERE id = $1', [user.id]);
     if (name.startsWith('revoke')) await allow(browser);
     if (name.startsWith('device')) {
-      const deviceClient = await app.client({ type: 'public', rules: { deviceGrant: true } });
+      const deviceClient = await app.client({ type: 'public', deviceGrant: true });
       ({ userCode } = await waitingDevice(app, deviceClient, 'profile:read'));
     }
     const first = await browser.get(page());

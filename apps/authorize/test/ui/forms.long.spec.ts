@@ -70,8 +70,9 @@ const registered = (app: AuthorizeApp, path: string): Promise<Client> =>
   app.client(
     {
       scopes: SCOPES,
-      rules: { deviceGrant: true },
-      logoutUris: { postLogoutRedirectUris: [callback(`${path}/bye`)], backchannelLogoutUri: null },
+      deviceGrant: true,
+      postLogoutRedirectUris: [callback(`${path}/bye`)],
+      backchannelLogoutUri: null,
     },
     callback(path),
   );

@@ -174,8 +174,8 @@ export async function startAdminApi() {
       type: 'confidential',
       scopes: scope.split(' '),
       redirectUris: [],
-      keys: keysOf(key),
-      rules: { grantType: 'client_credentials' },
+      ...keysOf(key),
+      grantType: 'client_credentials',
     });
     return { clientId, accessToken: await tokenOf(clientId) };
   };

@@ -122,8 +122,8 @@ describe('the access token of an API client (RFC 6749 4.4)', () => {
       type: 'confidential',
       scopes: ['admin:read', 'admin:write'],
       redirectUris: [],
-      keys: keysOf(key),
-      rules: { grantType: 'client_credentials' },
+      ...keysOf(key),
+      grantType: 'client_credentials',
     });
     const answer = await request(app.tokenUrl())
       .post('/api/auth/oauth/token')

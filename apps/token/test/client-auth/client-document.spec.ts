@@ -71,7 +71,7 @@ it('a client must authenticate with the current keys in its metadata document', 
     type: 'confidential',
     scopes: ['profile:read'],
     redirectUris: [CALLBACK],
-    keys: keysOf(old),
+    ...keysOf(old),
   });
   const revokeBy = async (key: ClientKey) =>
     app.post('revoke', {

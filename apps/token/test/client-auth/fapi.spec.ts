@@ -27,10 +27,10 @@ async function register(rules: { dpopBound: boolean; keepsRefreshToken: boolean;
     type: 'confidential',
     scopes: ['profile:read'],
     redirectUris: [REDIRECT_URI],
-    keys: keysOf(key, rsaKey),
+    ...keysOf(key, rsaKey),
     requirePar: rules.profile !== null,
     requireState: rules.profile === null,
-    rules,
+    ...rules,
   });
   return clientId;
 }

@@ -21,7 +21,7 @@ describe('device', () => {
       type: 'public',
       scopes: ['profile:read', 'bookings:read'],
       redirectUris: [],
-      rules: { deviceGrant: true },
+      deviceGrant: true,
     });
     client = { client_id: clientId };
   });
@@ -174,7 +174,7 @@ describe('device', () => {
         type: 'public',
         scopes: ['profile:read'],
         redirectUris: [],
-        rules: { deviceGrant: true },
+        deviceGrant: true,
       });
       expectStandardError(await poll(code, {}, { client_id: clientId }), 400, 'invalid_grant');
       const forged = `${String(code).slice(0, -1)}${String(code).endsWith('A') ? 'B' : 'A'}`;
@@ -208,7 +208,8 @@ describe('device', () => {
         type: 'public',
         scopes: ['profile:read'],
         redirectUris: [],
-        rules: { deviceGrant: true, dpopBound: true },
+        deviceGrant: true,
+        dpopBound: true,
       });
       const { device_code: code } = (await start({ client_id: clientId })).body;
       expectStandardError(await poll(code, {}, { client_id: clientId }), 400, 'invalid_dpop_proof');
@@ -238,7 +239,7 @@ describe('device openid', () => {
       type: 'public',
       scopes: ['openid', 'email', 'profile:read'],
       redirectUris: [],
-      rules: { deviceGrant: true },
+      deviceGrant: true,
     });
     clientId = client.clientId;
   });

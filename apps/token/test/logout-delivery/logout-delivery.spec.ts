@@ -45,10 +45,8 @@ async function clientOf(
     type: 'confidential',
     scopes: ['profile:read', 'openid'],
     redirectUris: ['https://app.example.com/cb'],
-    logoutUris: {
-      postLogoutRedirectUris: [],
-      backchannelLogoutUri: path === null ? null : receiver.url + path,
-    },
+    postLogoutRedirectUris: [],
+    backchannelLogoutUri: path === null ? null : receiver.url + path,
     ...more,
   });
   const login = session === null ? {} : { login: { authTime, session } };

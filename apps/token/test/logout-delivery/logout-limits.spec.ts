@@ -133,7 +133,8 @@ describe('logout without key', () => {
       scopes: ['openid'],
       redirectUris: ['https://app.example.com/cb'],
       idTokenAlg: 'ES256',
-      logoutUris: { postLogoutRedirectUris: [], backchannelLogoutUri: 'https://app.example.com/logout' },
+      postLogoutRedirectUris: [],
+      backchannelLogoutUri: 'https://app.example.com/logout',
     });
     const session = newSession();
     await app.code(clientId, app.userId, { scope: 'openid', login: { authTime: null, session } });

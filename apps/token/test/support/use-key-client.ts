@@ -25,7 +25,7 @@ export function useKeyClient(settings: Partial<TokenConfiguration> = {}): KeyCli
       type: 'confidential',
       scopes: ['profile:read'],
       redirectUris: [REDIRECT_URI],
-      keys,
+      ...keys,
     });
     return clientId;
   };

@@ -43,7 +43,7 @@ const OWN = { name: 'Terraform', type: 'confidential', scopes: SCOPES, redirectU
 const RULES = { grantType: 'client_credentials' } as const;
 
 async function register(more: object = {}): Promise<string> {
-  return (await app.clients.create({ ...OWN, keys: keysOf(key), rules: RULES, ...more })).clientId;
+  return (await app.clients.create({ ...OWN, ...keysOf(key), ...RULES, ...more })).clientId;
 }
 
 beforeAll(async () => {
@@ -142,10 +142,7 @@ describe('a client_credentials client (RFC 6749 4.4)', () => {
   });
 
   it('gets only bound tokens if it is registered for them', async () => {
-    const [bound, dpop] = [
-      await register({ rules: { ...RULES, dpopBound: true } }),
-      await DpopKey.generate(),
-    ];
+    const [bound, dpop] = [await register({ dpopBound: true }), await DpopKey.generate()];
     expect(checkOf(await send({}, assertionOf(bound)))).toBe('dpop_proof_missing');
     const answer = await app
       .post('token', { grant_type: 'client_credentials', ...(await assertionOf(bound)) })
@@ -190,7 +187,7 @@ describe('the client_credentials grant type', () => {
           ...OWN,
           scopes: ['profile:read'],
           redirectUris: [REDIRECT_URI],
-          keys: keysOf(key),
+          ...keysOf(key),
         });
         return assertionOf(clientId);
       },
@@ -494,7 +491,7 @@ describe('a token app without a console', () => {
   const without = useTokenApp();
 
   it('refuses client_credentials', async () => {
-    const { clientId } = await without.clients.create({ ...OWN, keys: keysOf(key), rules: RULES });
+    const { clientId } = await without.clients.create({ ...OWN, ...keysOf(key), ...RULES });
     const body = { grant_type: 'client_credentials', ...(await assertionOf(clientId)) };
     expectStandardError(await without.post('token', body), 400, 'unsupported_grant_type');
     expect(await without.redis.keys('*')).toEqual([]);

@@ -55,7 +55,7 @@ async function poll(): Promise<Record<string, string>> {
     type: 'public',
     scopes: ['profile:read'],
     redirectUris: [],
-    rules: { deviceGrant: true },
+    deviceGrant: true,
   });
   return { client_id, grant_type: DEVICE_CODE, device_code: await app.deviceCode(client_id, userId) };
 }

@@ -40,9 +40,9 @@ async function register(rules: Omit<TokenRules, 'grantType' | 'deviceGrant'>): P
     type: 'confidential',
     scopes: ['profile:read'],
     redirectUris: [REDIRECT_URI],
-    keys: keysOf(clientKey),
+    ...keysOf(clientKey),
     requirePar: rules.profile !== null,
-    rules,
+    ...rules,
   } as const;
   return (await app.clients.create(registration)).clientId;
 }

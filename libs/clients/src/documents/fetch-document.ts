@@ -1,5 +1,4 @@
-import type { NewClient } from '../client.store.js';
-import { newClientOf, Registration } from '../registration/registration.js';
+import { type CheckedClient, newClientOf, Registration } from '../registration/registration.js';
 import { problem } from '#platform/validation/problem.js';
 import { InvalidDocumentError, type MetadataDocument, readMetadataDocument } from './metadata-document.js';
 import { DEFAULT_SIGNING_ALGORITHM } from '#oauth/openid/signing-keys.js';
@@ -49,7 +48,7 @@ export function clientOfDocument(
   url: string,
   { document: { client, leftOut }, dueAt }: FetchedDocument,
   scopes: { readonly scopes: readonly string[]; readonly optionalScopes?: readonly string[] },
-): { readonly registration: Registration; readonly client: Omit<NewClient, 'secretHash'> } {
+): { readonly registration: Registration; readonly client: CheckedClient } {
   const rules = { requireState: false, idTokenAlg: client.idTokenAlg ?? DEFAULT_SIGNING_ALGORITHM };
   const registration = Object.assign(new Registration(), client, rules, scopes) as Registration;
   const document = { documentDueAt: dueAt, documentProblem: leftOut };

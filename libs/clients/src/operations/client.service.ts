@@ -17,7 +17,7 @@ import {
   type ConsentPreviewRequest,
   OPERATOR_SUBJECTS,
 } from '#messaging/request-sender.js';
-import { generateClientSecret } from '#oauth/oauth-client.js';
+import { generateClientSecret, hasKeys } from '#oauth/oauth-client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
@@ -161,10 +161,9 @@ export class ClientService {
 
   async create(actor: Actor, input: NewClientInput): Promise<Change<RegisteredClient>> {
     const client = await this.checkNew(input);
-    const { keys, type, rules, redirectUris, developerPortal = false } = client;
-    const { grantType = 'authorization_code' } = rules ?? {};
-    this.checkPrivileges(actor, { grantType, redirectUris, developerPortal });
-    const credential = type === 'public' || keys ? null : generateClientSecret();
+    const { type, redirectUris } = client;
+    this.checkPrivileges(actor, client);
+    const credential = type === 'public' || hasKeys(client) ? null : generateClientSecret();
     const created = await this.clients
       .create({ ...client, operator: actor.name, ...(credential && { secretHash: credential.hash }) })
       .catch((error: unknown) => {

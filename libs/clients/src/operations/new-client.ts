@@ -1,7 +1,6 @@
 import { scopesOf } from '../documents/client-documents.service.js';
 import { clientOfDocument, fetchDocument, isDocumentFailure } from '../documents/fetch-document.js';
 import { FAPI_FLAGS } from '../client-flags.js';
-import type { NewClient } from '../client.store.js';
 import type { OutsideHttp } from '#platform/http/outside-http.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { refused, refuseInvalid } from '#operations/administration.error.js';
@@ -9,7 +8,12 @@ import { checked, type Input, validated } from '#operations/operation-input.js';
 import { problem } from '#platform/validation/problem.js';
 import { readLogo } from '../registration/logo.js';
 import { defaultAlgorithm } from '../registration/openid-registration.js';
-import { newClientOf, Registration, scopeProblems } from '../registration/registration.js';
+import {
+  type CheckedClient,
+  newClientOf,
+  Registration,
+  scopeProblems,
+} from '../registration/registration.js';
 import { DocumentClientDto, type NewClientInput } from './client.dto.js';
 
 declare module '#platform/validation/problem.js' {
@@ -18,8 +22,6 @@ declare module '#platform/validation/problem.js' {
     metadata_document_invalid: { readonly url: string; readonly reason: string };
   }
 }
-
-type CheckedClient = Omit<NewClient, 'secretHash'>;
 
 /** @param consoleUrl empty without a console @throws AdministrationError that lists every problem */
 export async function checkNewClient(

@@ -5,7 +5,7 @@ import {
   SIGNING_ALGORITHMS,
   type SigningAlgorithm,
 } from '#oauth/openid/signing-keys.js';
-import { type ClientType, hasKeys } from '#oauth/oauth-client.js';
+import type { ClientType } from '#oauth/oauth-client.js';
 import { MAX_PRIVATE_SCHEMES, privateSchemeProblem, type PrivateSchemeProblem } from '#oauth/redirect-uri.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
@@ -220,19 +220,12 @@ export function storedRegistration({
   };
 }
 
+/** New client without its secret. */
+export type CheckedClient = ClientRegistration & Omit<NewClient, 'secretHash' | keyof ClientRegistration>;
+
 /** @param registration without a problem */
-export function newClientOf(registration: Registration): Omit<NewClient, 'secretHash'> {
-  const { clientUri, policyUri, contacts, jwks, jwksUri, ...stored } = storedRegistration(registration);
-  const { postLogoutRedirectUris, backchannelLogoutUri, ...others } = stored;
-  const { grantType, deviceGrant, dpopBound, keepsRefreshToken, profile, ...client } = others;
-  return {
-    ...client,
-    type: registration.type,
-    links: { clientUri, policyUri, contacts },
-    logoutUris: { postLogoutRedirectUris, backchannelLogoutUri },
-    rules: { grantType, deviceGrant, dpopBound, keepsRefreshToken, profile },
-    ...(hasKeys({ jwks, jwksUri }) && { keys: { jwks, jwksUri } }),
-  };
+export function newClientOf(registration: Registration): CheckedClient {
+  return { ...storedRegistration(registration), type: registration.type };
 }
 
 const FIELDS = fieldsOf(Registration).filter((field) => field !== 'logo');

@@ -65,7 +65,7 @@ export async function openSceneFixture(settings: Settings = {}) {
   const clients = {
     calendar: await client(
       '2024-03-14',
-      { name: 'Calendar Connect', logo, links: linksOf('calendar-connect.example') },
+      { name: 'Calendar Connect', logo, ...linksOf('calendar-connect.example') },
       'calendar-connect.example',
     ),
     rooms: await client(
@@ -85,12 +85,12 @@ export async function openSceneFixture(settings: Settings = {}) {
     ),
     pocket: await client(
       '2026-02-20',
-      { name: 'Pocket Calendar', type: 'public', rules: { deviceGrant: true } },
+      { name: 'Pocket Calendar', type: 'public', deviceGrant: true },
       'com.example.pocket:/callback',
     ),
     long: await client(
       '2025-09-30',
-      { name: LONG.application, optionalScopes: choosable, links: linksOf(LONG.host) },
+      { name: LONG.application, optionalScopes: choosable, ...linksOf(LONG.host) },
       LONG.host,
     ),
     word: await client(

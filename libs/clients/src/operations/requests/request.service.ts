@@ -4,7 +4,7 @@ import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Change, OwnerActor } from '#operations/audit-trail.js';
 import { checked, type Input, validated } from '#operations/operation-input.js';
-import { generateClientSecret } from '#oauth/oauth-client.js';
+import { generateClientSecret, hasKeys } from '#oauth/oauth-client.js';
 import { problem } from '#platform/validation/problem.js';
 import { IsString } from 'class-validator';
 import { MayBeAbsent, Satisfies, WholeNumber } from '#platform/validation/validate.js';
@@ -139,11 +139,11 @@ export class RequestService {
     const { version } = validated(RequestStepDto, step);
     const draft = await this.found(actor, id);
     const client = await this.checkedContent(draft.content);
-    const credential = client.type === 'public' || client.keys ? null : generateClientSecret();
+    const credential = client.type === 'public' || hasKeys(client) ? null : generateClientSecret();
     const change = draft.clientId === null ? unchanged : await this.changeTo(draft);
     const existing =
       draft.clientId === null ? null : await this.applications.find(draft.clientId, actor.userId);
-    if (existing && (existing.type !== client.type || existing.deviceGrant !== client.rules?.deviceGrant))
+    if (existing && (existing.type !== client.type || existing.deviceGrant !== client.deviceGrant))
       throw refused('conflict', problem('application_fixed', 'application'));
     const { created, update } = await this.requests.submit(
       actor.userId,
