@@ -34,9 +34,30 @@ export const LIVE = 'grant.revokedAt IS NULL AND grant.expiresAt > now()';
 /** Set explicitly, because statements after a lock must see the changes that the lock's previous holder committed. */
 export const ISOLATION_LEVEL = 'READ COMMITTED';
 
-/** SQL condition: the grant covers the APIs `$7`, space-separated. A grant without APIs covers every API. */
+const PARAMETERS = [
+  'id',
+  'userId',
+  'clientId',
+  'scope',
+  'requestedScope',
+  'resources',
+  'expiresAt',
+  'endsAt',
+  'authTime',
+  'session',
+  'repeatableFor',
+] as const;
+type RecordParameter = (typeof PARAMETERS)[number];
+
+/** Placeholders of `recordGrant` by the names of their values. */
+const $ = Object.fromEntries(PARAMETERS.map((name, n) => [name, `$${n + 1}`])) as Readonly<
+  Record<RecordParameter, string>
+>;
+
+/** SQL condition: the grant covers the requested APIs, space-separated. A grant without APIs covers every API. */
 const COVERS_APIS = `
-  (g.resources = '' OR ($7 <> '' AND string_to_array($7, ' ') <@ string_to_array(g.resources, ' ')))`;
+  (g.resources = ''
+    OR (${$.resources} <> '' AND string_to_array(${$.resources}, ' ') <@ string_to_array(g.resources, ' ')))`;
 
 /**
  * Checks `continuesConsent`: selects for each scope the newest live grant that covers the scope for these APIs, and
@@ -52,17 +73,17 @@ const CONTINUED_CONSENT = `
         FROM (
           SELECT id, scope, resources, created_at FROM grants
           WHERE user_id = account.user_id AND client_id = client.client_id AND revoked_at IS NULL AND expires_at > now()
-            AND (ends_at IS NULL OR $11::timestamptz IS NOT NULL)
+            AND (ends_at IS NULL OR ${$.endsAt}::timestamptz IS NOT NULL)
             AND created_at >= coalesce(client.document_changed_at, '-infinity')
           ORDER BY created_at DESC
         ) g CROSS JOIN LATERAL unnest(string_to_array(g.scope, ' ')) token
-        WHERE token = ANY(string_to_array($4, ' ')) AND ${COVERS_APIS}
+        WHERE token = ANY(string_to_array(${$.scope}, ' ')) AND ${COVERS_APIS}
         ORDER BY token, g.created_at DESC
       )
       ORDER BY held.id FOR SHARE
     ) covering
   ) continued
-  WHERE string_to_array($4, ' ') <@ string_to_array(continued.scope, ' ')`;
+  WHERE string_to_array(${$.scope}, ' ') <@ string_to_array(continued.scope, ' ')`;
 
 const USABLE_CLIENT = 'deleted_at IS NULL AND disabled_at IS NULL';
 
@@ -89,7 +110,7 @@ export const LOCK_CLIENT_AND_USER = `
  */
 const LONGEST_EXPIRED = `
   SELECT id FROM grants
-  WHERE user_id = $2 AND expires_at < now() - interval '1 day' AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
+  WHERE user_id = ${$.userId} AND expires_at < now() - interval '1 day' AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
   ORDER BY expires_at LIMIT 1000`;
 
 /** Selects the ten grants of any user, including deleted users, whose revocations were applied first. */
@@ -103,55 +124,49 @@ const LONGEST_REVOKED = `
  */
 export async function recordGrant(
   on: Pick<EntityManager, 'query'>,
-  {
-    id,
-    userId,
-    clientId,
-    scope,
-    requestedScope,
-    resources,
-    expiresAt,
-    endsAt = null,
-    login = null,
-    continuesConsent = false,
-    repeatableFor = 0,
-  }: NewGrantRecord,
+  { resources, endsAt = null, login, continuesConsent = false, repeatableFor = 0, ...record }: NewGrantRecord,
 ): Promise<string[] | null> {
+  const values: Readonly<Record<RecordParameter, unknown>> = {
+    ...record,
+    resources: resources ?? '',
+    endsAt: endsAt === null ? null : new Date(endsAt),
+    authTime: login?.authTime,
+    session: login?.session,
+    repeatableFor,
+  };
   const [created] = await on.query<{ revoked: string[] }[]>(
     `WITH expired AS (
-            DELETE FROM grants WHERE id IN (
-              SELECT id FROM grants
-              WHERE id = ANY(ARRAY(${LONGEST_EXPIRED}) || ARRAY(${LONGEST_REVOKED})) AND expires_at < now()
-                AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
-              FOR UPDATE SKIP LOCKED
-            )
-          ),
-          client AS (SELECT client_id, document_changed_at, stage FROM clients WHERE client_id = $3 AND ${USABLE_CLIENT} FOR SHARE)
-     INSERT INTO grants (id, user_id, client_id, scope, requested_scope, resources, expires_at, lifetime, auth_time, session, ends_at)
-     SELECT $1, user_id, client_id, $4, $5, $7, $6::timestamptz, $6::timestamptz - now(), $8, $9, $11::timestamptz FROM client
+       DELETE FROM grants WHERE id IN (
+         SELECT id FROM grants
+         WHERE id = ANY(ARRAY(${LONGEST_EXPIRED}) || ARRAY(${LONGEST_REVOKED})) AND expires_at < now()
+           AND (revoked_at IS NULL OR revocation_applied_at < now() - interval '1 day')
+         FOR UPDATE SKIP LOCKED
+       )
+     ), client AS (
+       SELECT client_id, document_changed_at, stage FROM clients
+       WHERE client_id = ${$.clientId} AND ${USABLE_CLIENT} FOR SHARE
+     )
+     INSERT INTO grants (
+       id, user_id, client_id, scope, requested_scope, resources,
+       expires_at, lifetime, ends_at, auth_time, session
+     )
+     SELECT
+       ${$.id}, user_id, client_id, ${$.scope}, ${$.requestedScope}, ${$.resources},
+       ${$.expiresAt}::timestamptz, ${$.expiresAt}::timestamptz - now(), ${$.endsAt}::timestamptz, ${$.authTime}, ${$.session}
+     FROM client
      CROSS JOIN LATERAL (
        SELECT u.id AS user_id FROM users u
-       WHERE u.id = $2 AND u.disabled_at IS NULL AND client.client_id IS NOT NULL ${endsAt === null ? '' : MEMBER} FOR NO KEY UPDATE
+       WHERE u.id = ${$.userId} AND u.disabled_at IS NULL AND client.client_id IS NOT NULL ${endsAt === null ? '' : MEMBER}
+       FOR NO KEY UPDATE
      ) account
      ${continuesConsent ? CONTINUED_CONSENT : ''}
      ON CONFLICT (id) DO UPDATE
      SET expires_at = greatest(grants.expires_at, excluded.expires_at) + interval '1 microsecond',
          ends_at = greatest(grants.ends_at, excluded.ends_at)
-     WHERE $10::int > 0 AND grants.revoked_at IS NULL AND grants.created_at > now() - make_interval(secs => $10::int)
+     WHERE ${$.repeatableFor}::int > 0 AND grants.revoked_at IS NULL
+       AND grants.created_at > now() - make_interval(secs => ${$.repeatableFor}::int)
      RETURNING revoke_oldest_grants(user_id, client_id, id, ${MAX_LIVE_GRANTS}) AS revoked`,
-    [
-      id,
-      userId,
-      clientId,
-      scope,
-      requestedScope,
-      expiresAt,
-      resources ?? '',
-      login?.authTime ?? null,
-      login?.session ?? null,
-      repeatableFor,
-      endsAt === null ? null : new Date(endsAt),
-    ],
+    PARAMETERS.map((name) => values[name]),
   );
   return created?.revoked ?? null;
 }
