@@ -182,7 +182,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       mails: {
         select: 'all',
         insert: ['kind', 'cause', 'user_id', 'client_id', 'about'],
-        update: ['due_at', 'attempts', 'answer', 'outcome', 'finished_at'],
+        update: ['due_at', 'attempts', 'answer', 'outcome', 'finished_at', 'recipient'],
         delete: true,
       },
     },
@@ -250,7 +250,7 @@ export const DATABASE_RIGHTS: Readonly<Record<DatabaseProcess, ProcessRights>> =
       events: { select: { except: ['user_id', 'details', 'txn'] } },
     },
     functions: list(`
-      search_text, current_developer, lock_developer, owned_clients, accept_client_invitation,
+      search_text, current_developer, lock_developer, owned_clients, read_client_invitation, accept_client_invitation,
       client_team, tested_clients, count_client_grants, end_client_grants, enable_client_stream,
       redeliver_client_event`),
     writableRows: 'owned',

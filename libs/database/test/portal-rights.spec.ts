@@ -172,6 +172,50 @@ describe('the role of the portal', () => {
       expect([table, await attempt(`SELECT 1 FROM ${table}`, handles.eve)]).toEqual([table, 3]);
   });
 
+  describe('an invitation of another owner', () => {
+    const invitation = `SELECT name, kind, inviter FROM read_client_invitation('a')`;
+    const invited = async () => (await asEve(invitation)).rows;
+
+    it('shows its application, role and inviter to any user with the token, and nothing else', async () => {
+      expect(await invited()).toEqual([{ name: 'App', kind: 'owner', inviter: 'Ada Lovelace' }]);
+      expect(await attempt(`SELECT FROM clients WHERE client_id = '${ids.foreign}'`, handles.eve)).toBe(0);
+    });
+
+    it.each([
+      ['without a user', () => attempt(invitation)],
+      ['with the handle of a revoked grant', () => attempt(invitation, handles.revoked)],
+      ['with another token', () => attempt(invitation.replace(`'a'`, `'b'`), handles.eve)],
+    ])('is not found %s', async (_, found) => {
+      expect(await found()).toBe(0);
+    });
+
+    it.each([
+      ['has expired', 'UPDATE client_invitations SET expires_at = now()'],
+      [
+        'is of a disabled owner',
+        `UPDATE grants SET revoked_at = now() WHERE user_id = (SELECT invited_by FROM client_invitations);
+         UPDATE users SET operator_disabled_at = now() WHERE id = (SELECT invited_by FROM client_invitations)`,
+      ],
+      ['is of a former owner', `DELETE FROM client_owners WHERE client_id = '${ids.foreign}'`],
+      [
+        'is of a deleted application',
+        `UPDATE clients SET deleted_at = now() WHERE client_id = '${ids.foreign}'`,
+      ],
+    ])('is not found when it %s', async (_, change) => {
+      await owner.query('BEGIN');
+      try {
+        await owner.query(change);
+        await owner.query(`SELECT set_config('oauth.developer', $1, true)`, [handles.eve.toString('hex')]);
+        const developer = await owner.query('SELECT current_developer() AS id');
+        expect(developer.rows).toEqual([{ id: users.eve }]);
+        expect((await owner.query(invitation)).rows).toEqual([]);
+      } finally {
+        await owner.query('ROLLBACK');
+      }
+      expect(await invited()).toHaveLength(1);
+    });
+  });
+
   const planOf = async (statement: string): Promise<string> =>
     JSON.stringify((await portal.query(`EXPLAIN ${statement}`)).rows);
 
@@ -341,6 +385,7 @@ describe('the role of the portal', () => {
       'invites in the name of another user',
       `INSERT INTO client_invitations (client_id, kind, token_hash, invited_by, expires_at) VALUES ('${ids.own}', 'owner', sha256('e'), $ada, now() + interval '1 day')`,
     ],
+    ['reads an invitation by its hash', `SELECT FROM read_client_invitation(sha256('a'))`],
     ['accepts an invitation by its hash', `SELECT FROM accept_client_invitation(sha256('a'))`],
     ['reads the team of another owner', `SELECT FROM client_team('${ids.foreign}')`],
     [

@@ -33,6 +33,7 @@ export type MailOutcome = (typeof MAIL_OUTCOMES)[number];
 @Index('mails_user', ['userId', 'createdAt'])
 @Index('mails_client', ['clientId'])
 @Index('mails_age', ['createdAt'])
+@Index('mails_recipient', ['recipient'], { where: 'recipient IS NOT NULL' })
 export class MailEntity {
   @PrimaryGeneratedColumn('uuid') id: string;
   @Column({ type: 'text' }) kind: MailKind;
@@ -55,6 +56,12 @@ export class MailEntity {
 
   /** Id of the invitation, request or secret. */
   @Column({ type: 'uuid', nullable: true }) about: string | null;
+
+  /**
+   * First four bytes of SHA-256 of the address of an invitation, which limit the mails to one address. Too short to
+   * identify an address, and null after a day.
+   */
+  @Column({ type: 'integer', nullable: true }) recipient: number | null;
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;
 
   /** Time of the next attempt; the end of the lease during an attempt. */

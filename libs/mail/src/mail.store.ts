@@ -150,7 +150,8 @@ export class MailStore {
   }
 
   /**
-   * Gives up mails that have waited for three days; deletes old ones, and the addresses of expired invitations.
+   * Gives up mails that have waited for three days; deletes old ones, the addresses of expired invitations, and the
+   * hashes of addresses that no longer count.
    * @returns the mails given up
    */
   async expire(): Promise<(Mail & { readonly answer: string | null })[]> {
@@ -159,6 +160,9 @@ export class MailStore {
     );
     await this.dataSource.query(
       'UPDATE client_invitations SET email = NULL WHERE email IS NOT NULL AND expires_at < now()',
+    );
+    await this.dataSource.query(
+      `UPDATE mails SET recipient = NULL WHERE recipient IS NOT NULL AND created_at < now() - interval '1 day'`,
     );
     return this.dataSource.query(
       `WITH expired AS (

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
 import type { INestApplication } from '@nestjs/common';
+import { Client } from 'pg';
 import { ClientMemberService } from '#clients/operations/owners/client-member.service.js';
 import { RequestService } from '#clients/operations/requests/request.service.js';
 import { ReviewService } from '#clients/operations/requests/review.service.js';
@@ -245,6 +246,64 @@ describe('two token apps', () => {
       });
       const { result } = await ada.as(() => members.invite(ada.actor, clientId, { kind: 'tester' }));
       expect(result.token).toMatch(/^[\w-]{43}$/);
+    });
+
+    describe('to one address', () => {
+      const limited = { problems: [{ id: 'limit_reached', values: { of: 'mails_to_address', max: 5 } }] };
+
+      it('is refused above five in a day, whoever sends them, even if earlier ones were revoked', async () => {
+        const members = portal.portal(ClientMemberService);
+        const eve = await developer(`eve${count}`);
+        const eves = await application(`Rooms ${count}`, eve);
+        const input = (email: string) => ({ kind: 'tester', email }) as const;
+        const inviteByEve = (email: string) => eve.as(() => members.invite(eve.actor, eves, input(email)));
+        for (const send of [invite, inviteByEve, invite, inviteByEve]) await send('grace@example.com');
+        const { result } = await invite('GRACE@example.com');
+        await ada.as(() => members.revokeInvitation(ada.actor, clientId, result.id));
+        for (const send of [invite, inviteByEve])
+          await expect(send('Grace@Example.com')).rejects.toMatchObject(limited);
+        await expect(inviteByEve('linus@example.com')).resolves.toBeDefined();
+      });
+
+      it('is refused above five even if an earlier transaction commits later', async () => {
+        const eve = await developer(`eve${count}`);
+        await application(`Rooms ${count}`, eve);
+        for (let sent = 0; sent < 4; sent += 1) await invite('grace@example.com');
+        const [first, second] = [
+          new Client(portal.services.databaseUrl),
+          new Client(portal.services.databaseUrl),
+        ];
+        await Promise.all([first.connect(), second.connect()]);
+        const insertBy = (user: Developer) =>
+          `INSERT INTO oauth.client_invitations (client_id, kind, token_hash, invited_by, email, expires_at)
+           SELECT client_id, 'tester', sha256('${user.actor.userId}'), user_id, 'grace@example.com', now() + interval '1 day'
+           FROM oauth.client_owners WHERE user_id = ${user.actor.userId}`;
+        try {
+          await first.query('BEGIN');
+          await first.query(insertBy(ada));
+          const later = second.query(insertBy(eve)).catch((error: unknown) => error);
+          await until('the second waits', WITHIN_MS, async () => {
+            const waits = await portal.sql(
+              `SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+               WHERE l.locktype = 'advisory' AND NOT l.granted AND d.datname = current_database()`,
+            );
+            return waits.length > 0;
+          });
+          await first.query('COMMIT');
+          expect(await later).toMatchObject({ constraint: 'client_invitations_address_limit' });
+        } finally {
+          await Promise.all([first.end(), second.end()]);
+        }
+      });
+
+      it('is stored without the address, and for a day only', async () => {
+        await invite('linus@example.com');
+        await portal.sql(`DELETE FROM client_invitations`);
+        expect(await dumpOf()).not.toContain('linus@');
+        await portal.sql(`UPDATE mails SET created_at = now() - interval '25 hours'`);
+        await running[0]?.get(MailStore).expire();
+        expect(await portal.sql('SELECT recipient FROM mails')).toEqual([{ recipient: null }]);
+      });
     });
 
     it.each([

@@ -12,7 +12,7 @@ import {
   ClientTesterEntity,
   type MemberKind,
 } from './client-owner.entity.js';
-import { limitReached, lockUserLimits, OWNER_LIMITS } from './owner-limits.statements.js';
+import { limitReached, lockUserLimits, MAIL_LIMITS, OWNER_LIMITS } from './owner-limits.statements.js';
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
@@ -51,6 +51,15 @@ export interface Owner {
 export interface OwnerlessClient {
   readonly clientId: string;
   readonly name: string;
+}
+
+/** Invitation, as the holder of its token sees it. */
+export interface ReceivedInvitation {
+  /** Name of the application. */
+  readonly name: string;
+  readonly kind: MemberKind;
+  /** Name of the owner who invites. */
+  readonly inviter: string;
 }
 
 export interface AcceptedMembership {
@@ -191,7 +200,9 @@ export class ClientMemberStore {
       return manager.findOneByOrFail(ClientInvitationEntity, { id: (identifiers[0] as { id: string }).id });
     });
     return invited.catch((error: unknown) => {
-      throw violatedCheck(error) === 'client_invitations_mail_limit' ? limitReached('mails') : error;
+      const check = violatedCheck(error);
+      const [limit] = (['mails', 'mails_to_address'] as const).filter((of) => MAIL_LIMITS[of] === check);
+      throw limit ? limitReached(limit) : error;
     });
   }
 
@@ -202,6 +213,19 @@ export class ClientMemberStore {
       const { affected } = await manager.delete(ClientInvitationEntity, { clientId, id });
       if (affected !== 1) throw unknownInvitation();
     });
+  }
+
+  /**
+   * Reads an open invitation for any user of the portal who has its token.
+   * @throws AdministrationError `client_invitation_unknown`
+   */
+  async invitation(token: Buffer): Promise<ReceivedInvitation> {
+    const [invitation] = await this.dataSource.query<ReceivedInvitation[]>(
+      'SELECT name, kind, inviter FROM read_client_invitation($1)',
+      [token],
+    );
+    if (!invitation) throw unknownInvitation();
+    return invitation;
   }
 
   /**

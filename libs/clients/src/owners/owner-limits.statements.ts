@@ -14,7 +14,15 @@ export const OWNER_LIMITS = {
   invitations: 20,
   /** Invitations that a user sends by mail in 24 hours, revoked ones included. */
   mails: 10,
+  /** Invitations by mail to one address in 24 hours, from all users, revoked ones included. */
+  mails_to_address: 5,
 } as const;
+
+/** Constraints by which a trigger reports the limits of mails (`create-mails.ts`). */
+export const MAIL_LIMITS = {
+  mails: 'client_invitations_mail_limit',
+  mails_to_address: 'client_invitations_address_limit',
+} as const satisfies Partial<Readonly<Record<keyof typeof OWNER_LIMITS, string>>>;
 
 declare module '#platform/validation/problem.js' {
   interface Problems {

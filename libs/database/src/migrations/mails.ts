@@ -1,4 +1,4 @@
-import { OWNER_LIMITS } from '#clients/owners/owner-limits.statements.js';
+import { MAIL_LIMITS, OWNER_LIMITS } from '#clients/owners/owner-limits.statements.js';
 import { MAIL_KINDS, MAIL_OUTCOMES } from '#mail/mail.entity.js';
 import { trigger } from './statements.js';
 
@@ -16,6 +16,7 @@ export const MAILS: readonly string[] = [
     user_id     integer REFERENCES users ON DELETE CASCADE,
     client_id   text REFERENCES clients ON DELETE CASCADE,
     about       uuid,
+    recipient   integer,
     created_at  timestamptz NOT NULL DEFAULT now(),
     due_at      timestamptz NOT NULL DEFAULT now(),
     attempts    integer NOT NULL DEFAULT 0,
@@ -28,15 +29,27 @@ export const MAILS: readonly string[] = [
   'CREATE INDEX mails_user ON mails (user_id, created_at)',
   'CREATE INDEX mails_client ON mails (client_id)',
   'CREATE INDEX mails_age ON mails (created_at)',
+  'CREATE INDEX mails_recipient ON mails (recipient) WHERE recipient IS NOT NULL',
   // A revoked invitation still counts, because the mail remains.
   ...trigger(`client_invitations_mail AFTER INSERT ON client_invitations FOR EACH ROW WHEN (NEW.email IS NOT NULL) AS
+    DECLARE
+      address_hash integer := ('x' || left(encode(sha256(convert_to(lower(NEW.email), 'UTF8')), 'hex'), 8))::bit(32)::integer;
+      sent record;
     BEGIN
       PERFORM pg_advisory_xact_lock(hashtextextended('limits of ' || NEW.invited_by, 0));
-      IF (SELECT count(*) FROM mails WHERE user_id = NEW.invited_by AND kind = 'invitation'
-          AND created_at > now() - interval '1 day') >= ${OWNER_LIMITS.mails} THEN
-        RAISE check_violation USING MESSAGE = 'too many invitations by mail', CONSTRAINT = 'client_invitations_mail_limit';
+      PERFORM pg_advisory_xact_lock(hashtextextended('mails to ' || address_hash, 0));
+      SELECT count(*) FILTER (WHERE user_id = NEW.invited_by) AS by_user,
+          count(*) FILTER (WHERE recipient = address_hash) AS to_address INTO sent
+        FROM mails WHERE (user_id = NEW.invited_by OR recipient = address_hash) AND kind = 'invitation'
+          AND created_at > now() - interval '1 day';
+      IF sent.by_user >= ${OWNER_LIMITS.mails} THEN
+        RAISE check_violation USING MESSAGE = 'too many invitations by mail', CONSTRAINT = '${MAIL_LIMITS.mails}';
       END IF;
-      INSERT INTO mails (kind, user_id, client_id, about) VALUES ('invitation', NEW.invited_by, NEW.client_id, NEW.id);
+      IF sent.to_address >= ${OWNER_LIMITS.mails_to_address} THEN
+        RAISE check_violation USING MESSAGE = 'too many invitations to an address', CONSTRAINT = '${MAIL_LIMITS.mails_to_address}';
+      END IF;
+      INSERT INTO mails (kind, user_id, client_id, about, recipient)
+        VALUES ('invitation', NEW.invited_by, NEW.client_id, NEW.id, address_hash);
       RETURN NULL;
     END`),
   ...trigger(`client_requests_mail_decision AFTER UPDATE OF status ON client_requests FOR EACH ROW

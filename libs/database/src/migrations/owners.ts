@@ -231,6 +231,17 @@ export const OWNERS: readonly string[] = [
     BEGIN
       PERFORM FROM users WHERE id = current_developer() FOR KEY SHARE;
     END`),
+  // Shows the holder of the token what the invitation is for, before the acceptance. Only an owner's invitation is valid.
+  ...definerFunction(`read_client_invitation(token bytea) RETURNS TABLE (name text, kind text, inviter text) AS
+    BEGIN
+      IF current_developer() IS NULL THEN RETURN; END IF;
+      RETURN QUERY
+        SELECT c.name, i.kind, u.name FROM client_invitations i
+          JOIN clients c ON c.client_id = i.client_id AND c.deleted_at IS NULL
+          JOIN client_owners o ON o.client_id = i.client_id AND o.user_id = i.invited_by
+          JOIN users u ON u.id = o.user_id AND u.disabled_at IS NULL
+        WHERE i.token_hash = sha256(token) AND i.expires_at > now();
+    END`),
   // Locks the client, so that concurrent testers cannot exceed the limit. The token is proof of the invitation.
   ...definerFunction(`accept_client_invitation(token bytea) RETURNS TABLE (client text, name text, kind text, outcome text) AS
     DECLARE

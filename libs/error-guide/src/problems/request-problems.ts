@@ -8,6 +8,7 @@ const LIMITS: Readonly<Record<Problems['limit_reached']['of'], string>> = {
   testers: 'testers and invitations of testers of an application',
   invitations: 'open invitations',
   mails: 'invitations by mail in a day',
+  mails_to_address: 'invitations by mail to one address in a day',
 };
 
 const STATUSES: Readonly<Record<Problems['request_not_open']['status'], string>> = {

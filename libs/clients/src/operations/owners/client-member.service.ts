@@ -20,6 +20,7 @@ import {
   type Member,
   type Owner,
   type OwnerlessClient,
+  type ReceivedInvitation,
   type TestedClient,
   unknownInvitation,
 } from '../../owners/client-member.store.js';
@@ -149,9 +150,13 @@ export class ClientMemberService {
   }
 
   /** @param token of the link */
+  async invitation(token: string): Promise<ReceivedInvitation> {
+    return this.members.invitation(tokenBytes(token));
+  }
+
+  /** @param token of the link */
   async accept(actor: OwnerActor, token: string): Promise<Change<AcceptedMembership>> {
-    if (!TOKEN.test(token)) throw unknownInvitation();
-    const accepted = await this.members.accept(Buffer.from(token, 'base64url'));
+    const accepted = await this.members.accept(tokenBytes(token));
     const { clientId, kind } = accepted;
     return {
       result: accepted,
@@ -189,6 +194,11 @@ export class ClientMemberService {
     if (!(await this.clients.names([clientId])).has(clientId)) throw unknownClient(idOrName);
     return clientId;
   }
+}
+
+function tokenBytes(token: string): Buffer {
+  if (!TOKEN.test(token)) throw unknownInvitation();
+  return Buffer.from(token, 'base64url');
 }
 
 export function ownerView(owner: Owner) {
