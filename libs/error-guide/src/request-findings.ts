@@ -12,6 +12,8 @@ interface Findings {
   /** The name mixes letters of several scripts. */
   name_mixes_scripts: { readonly scripts: readonly string[] };
   scope_without_reason: { readonly scope: string };
+  /** The scope has left the scope file since the request. */
+  scope_not_offered: { readonly scope: string };
   reason_repeated: { readonly scopes: readonly string[] };
 }
 
@@ -31,6 +33,8 @@ const TEXTS: { readonly [Id in keyof Findings]: (values: Findings[Id]) => string
   name_mixes_scripts: ({ scripts }) =>
     `The name mixes letters of several scripts, which may imitate another name: ${scripts.join(', ')}.`,
   scope_without_reason: ({ scope }) => `The owner gave no reason for the scope ${scope}.`,
+  scope_not_offered: ({ scope }) =>
+    `The scope ${scope} is no longer offered, so the request cannot be approved. Ask the owner to remove it, or reject the request.`,
   reason_repeated: ({ scopes }) => `The owner gave the same reason for several scopes: ${scopes.join(', ')}.`,
 };
 

@@ -39,6 +39,14 @@ export class ScopeCatalogue {
     return this.byName.has(name);
   }
 
+  /** Returns a catalogue that also has undeclared names. */
+  with(names: readonly string[]): ScopeCatalogue {
+    const added = names.map((name): Scope => {
+      return { name, description: '', texts: { en: name }, resource: '', isDefault: false, access: 'read' };
+    });
+    return added.length === 0 ? this : new ScopeCatalogue([...this.scopes, ...added]);
+  }
+
   ofResource(resource: string): string[] {
     return this.scopes.filter((scope) => scope.resource === resource).map(({ name }) => name);
   }

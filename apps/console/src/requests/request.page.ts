@@ -155,7 +155,8 @@ function checks({ findings }: ReviewedRequest): Html {
 }
 
 function scopeTable(reviewed: ReviewedRequest, catalogue: ScopeCatalogue): Html {
-  const { current, changes } = reviewed;
+  const { current, changes, findings } = reviewed;
+  const notOffered = findings.flatMap(({ id, values }) => (id === 'scope_not_offered' ? [values.scope] : []));
   const reasons = (contentOf(reviewed)['reasons'] ?? {}) as Readonly<Record<string, unknown>>;
   const wanted = (changes['scopes'] as { readonly new?: unknown } | undefined)?.new ?? current['scopes'];
   return html`<section>
@@ -165,7 +166,9 @@ function scopeTable(reviewed: ReviewedRequest, catalogue: ScopeCatalogue): Html 
       ['Scope', 'Text for users', 'Reason of the owner'],
       listOf(wanted).map((scope) => [
         html`<code>${scope}</code>`,
-        catalogue.find(scope)?.texts.en ?? '',
+        notOffered.includes(scope)
+          ? html`<strong>no longer offered</strong>`
+          : (catalogue.find(scope)?.texts.en ?? ''),
         html`<bdi>${lines(textOf(reasons[scope]))}</bdi>`,
       ]),
     )}

@@ -152,6 +152,30 @@ describe('a question and a rejection', () => {
   });
 });
 
+describe('a request with a scope that has left the scope file', () => {
+  const OLD = 'notes:share';
+
+  it.each([
+    ['a new application', 'registration', 'testing', { scopes: ['profile:read', OLD] }],
+    ['a live application', 'change', 'live', { addScopes: [OLD], purpose: 'Shares notes' }],
+  ])('of %s is shown, and can be rejected but not approved', async (_, kind, stage, content) => {
+    await app.sql('UPDATE clients SET stage = $2 WHERE client_id = $1', [request.clientId, stage]);
+    await app.sql(
+      `UPDATE client_requests SET kind = $2, content = CASE $2 WHEN 'change' THEN $3 ELSE content || $3 END WHERE id = $1`,
+      [request.id, kind, { reasons: { [OLD]: 'Shares notes' }, ...content }],
+    );
+    const page = await admin.get(path());
+    expect([page.status, wordsOf(page)]).toEqual([200, expect.stringContaining(`${OLD}no longer offered`)]);
+    expect(wordsOf(page)).toContain(`The scope ${OLD} is no longer offered`);
+    const approved = await decide(admin, 'approve');
+    expect(approved.status).toBe(409);
+    expect(approved.text).toContain(`because the scope ${OLD} is no longer offered`);
+    expect((await stateOf(app, request))?.status).toBe('submitted');
+    expect((await decide(admin, 'reject', 'Not offered.')).status).toBe(200);
+    expect((await stateOf(app, request))?.status).toBe('rejected');
+  });
+});
+
 describe('the change of a live application', () => {
   const PIXEL =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';

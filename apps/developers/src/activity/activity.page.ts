@@ -18,6 +18,7 @@ import type { Page } from '#pages/page.responder.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { html, type Html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
+import { translatedCause } from '../ui/causes.js';
 import { backLink, inEnglish, pathOf, timeOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';
 
@@ -62,7 +63,7 @@ export function activityPage(view: ActivityView): Page {
           ],
           refused.items.map(({ id, request, explanation }) => [
             timeOf(translator, request.createdAt),
-            html`<a href="${path}/${id}">${inEnglish(translator, explanation.title ?? request.cause)}</a>
+            html`<a href="${path}/${id}">${causeOf(translator, { request, explanation }).title}</a>
               <code>${request.cause}</code>`,
             html`<code>${request.request}</code>`,
             html`<code>${request.reference}</code>`,
@@ -159,12 +160,11 @@ export function refusalPage(
   client: OwnedClient,
   { request, explanation }: ExplainedRefusal,
 ): Page {
-  const { title, meaning, comparison, remedies } = explanation;
-  const own = remedies.filter(({ party }) => party === 'application');
+  const { comparison, remedies } = explanation;
+  const { title, meaning, actions } = causeOf(translator, { request, explanation });
   const others = remedies.flatMap(({ party, action }) =>
     party === 'application' ? [] : [{ party, action }],
   );
-  const english = (text: string) => inEnglish(translator, guideText(text));
   return {
     title: translator.text('refused.one'),
     section: '/',
@@ -172,21 +172,21 @@ export function refusalPage(
       <p>
         <a href="${pathOf(client.clientId, 'activity')}">${translator.text('activity.title')}</a>
       </p>
-      <h2>${english(title ?? request.cause)}</h2>
-      ${meaning !== null && meaning !== '' && html`<p>${english(meaning)}</p>`}
+      <h2>${title}</h2>
+      ${meaning && html`<p>${meaning}</p>`}
       ${
-        own.length > 0 &&
+        actions.length > 0 &&
         html`<h3>${translator.text('refused.yours')}</h3>
           <ul>
-            ${own.map(({ action }) => html`<li>${english(action)}</li>`)}
+            ${actions.map((action) => html`<li>${action}</li>`)}
           </ul>`
       }
       ${
-        own.length === 0 &&
+        actions.length === 0 &&
         others.length > 0 &&
         html`<h3>${translator.text('refused.others')}</h3>
           <ul>
-            ${others.map(({ party, action }) => html`<li>${translator.text(`refused.${party}`)}: ${english(action)}</li>`)}
+            ${others.map(({ party, action }) => html`<li>${translator.text(`refused.${party}`)}: ${inEnglish(translator, guideText(action))}</li>`)}
           </ul>`
       }
       ${facts([
@@ -217,6 +217,15 @@ export function refusalPage(
       }
     `,
   };
+}
+
+function causeOf(translator: Translator, { request, explanation }: Omit<ExplainedRefusal, 'id'>) {
+  const { title, meaning, remedies } = explanation;
+  return translatedCause(translator, request.cause, {
+    title: title ?? request.cause,
+    meaning: meaning ?? '',
+    actions: remedies.filter(({ party }) => party === 'application').map(({ action }) => action),
+  });
 }
 
 function compared(translator: Translator, { parts }: Difference): Html {

@@ -1,18 +1,11 @@
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
-import { ASSERTION_TYPE } from '#oauth/client-assertion/client-assertion.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { hasKeys } from '#oauth/oauth-client.js';
 import { facts } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html } from '#ui/html.js';
 import { backLink, copyable, pathOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';
-
-export interface Origins {
-  readonly AUTH_URL: string;
-  readonly BASE_URL: string;
-  readonly API_URL: string;
-}
+import { authentication, authorizationUrl, command, type Origins, shellWord } from './request-examples.js';
 
 /** Steps of docs/integrate.md, with the values of the application. */
 export function integratePage(
@@ -25,32 +18,16 @@ export function integratePage(
   const [redirectUri] = redirectUris;
   const isPublic = type === 'public';
   const scope = scopes.join(' ');
-  const authorization = new URL(AUTH_URL + ENDPOINTS.authorize);
-  const known = { client_id: clientId, redirect_uri: redirectUri ?? '', response_type: 'code', scope };
-  authorization.search = new URLSearchParams(known).toString();
+  const url = authorizationUrl({ AUTH_URL }, clientId, { redirectUri: redirectUri ?? '', scope });
   const identified = authentication(client);
   const start = [
     'STATE=$(openssl rand -hex 24)',
     'VERIFIER=$(openssl rand -hex 32)',
     `CHALLENGE=$(printf %s "$VERIFIER" | openssl dgst -sha256 -binary | openssl base64 -A | tr '+/' '-_' | tr -d =)`,
-    `echo "${authorization.href}&state=$STATE&code_challenge=$CHALLENGE&code_challenge_method=S256"`,
+    `echo "${url.href}&state=$STATE&code_challenge=$CHALLENGE&code_challenge_method=S256"`,
   ].join('\n');
-  const exchange = [
-    `curl ${BASE_URL}${ENDPOINTS.token} ${identified}`,
-    '-d grant_type=authorization_code -d "code=$CODE" -d "code_verifier=$VERIFIER"',
-    `--data-urlencode redirect_uri=${shellWord(redirectUri ?? '')}`,
-  ];
-  const device = [
-    `curl ${BASE_URL}${ENDPOINTS.deviceAuthorization} ${identified}`,
-    `--data-urlencode scope=${shellWord(scope)}`,
-  ];
-  const refresh = [
-    `curl ${BASE_URL}${ENDPOINTS.token} ${identified}`,
-    '-d grant_type=refresh_token -d "refresh_token=$REFRESH_TOKEN"',
-  ];
-  const revoke = [`curl ${BASE_URL}${ENDPOINTS.revoke} ${identified}`, '-d "token=$REFRESH_TOKEN"'];
-  const example = (lines: readonly string[]) =>
-    html`<pre tabindex="0" dir="ltr"><code>${lines.join(' \\\n  ')}</code></pre>`;
+  const request = (endpoint: string, ...fields: readonly string[]) =>
+    command(`curl ${BASE_URL}${endpoint} ${identified}`, ...fields);
   return {
     title: translator.text('integrate.title', { name: client.name }),
     section: '/',
@@ -73,32 +50,25 @@ export function integratePage(
         redirectUri !== undefined &&
         html`<h2>${translator.text('integrate.step_authorize')}</h2>
           <p>${translator.text('integrate.step_authorize_hint')}</p>
-          ${example([start])}
+          ${command(start)}
           <h2>${translator.text(isPublic ? 'integrate.step_exchange_public' : 'integrate.step_exchange')}</h2>
-          ${example(exchange)}`
+          ${request(
+            ENDPOINTS.token,
+            '-d grant_type=authorization_code -d "code=$CODE" -d "code_verifier=$VERIFIER"',
+            `--data-urlencode redirect_uri=${shellWord(redirectUri)}`,
+          )}`
       }
       ${
         deviceGrant &&
         html`<h2>${translator.text('integrate.step_device')}</h2>
-          ${example(device)}`
+          ${request(ENDPOINTS.deviceAuthorization, `--data-urlencode scope=${shellWord(scope)}`)}`
       }
       <h2>${translator.text('integrate.step_call')}</h2>
-      ${example([`curl ${API_URL}/v2/me`, '-H "Authorization: Bearer $ACCESS_TOKEN"'])}
+      ${command(`curl ${API_URL}/v2/me`, '-H "Authorization: Bearer $ACCESS_TOKEN"')}
       <h2>${translator.text('integrate.step_refresh')}</h2>
-      ${example(refresh)}
+      ${request(ENDPOINTS.token, '-d grant_type=refresh_token -d "refresh_token=$REFRESH_TOKEN"')}
       <h2>${translator.text('integrate.step_revoke')}</h2>
-      ${example(revoke)}
+      ${request(ENDPOINTS.revoke, '-d "token=$REFRESH_TOKEN"')}
     `,
   };
-}
-
-/** Arguments of curl that authenticate the application (RFC 6749 2.3.1, RFC 7523 2.2). */
-function authentication(client: OwnedClient): string {
-  if (client.type === 'public') return `-d client_id=${client.clientId}`;
-  if (!hasKeys(client)) return `-u "${client.clientId}:$CLIENT_SECRET"`;
-  return `-d client_assertion_type=${ASSERTION_TYPE} -d "client_assertion=$CLIENT_ASSERTION"`;
-}
-
-function shellWord(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

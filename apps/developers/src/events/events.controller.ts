@@ -5,13 +5,17 @@ import { type Form, QueryForm } from '#pages/form.js';
 import { SentFrom } from '#pages/kept-forms.service.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
 import { Application, CurrentViewer, type Viewer } from '../developer.js';
+import { DevelopersConfiguration } from '../developers.configuration.js';
 import { noted, pathOf } from '../ui/parts.js';
 import { eventsPage } from './events.page.js';
 
 /** Events and logout tokens of an application with their deliveries. */
 @Controller('applications/:id/events')
 export class EventsController {
-  constructor(private readonly events: OwnedEventService) {}
+  constructor(
+    private readonly events: OwnedEventService,
+    private readonly configuration: DevelopersConfiguration,
+  ) {}
 
   @Get()
   async show(
@@ -20,7 +24,7 @@ export class EventsController {
     @QueryForm() query: Form,
   ): Promise<Page> {
     const events = await this.events.list(client.clientId, query.get('before'));
-    return eventsPage({ ...viewer, ...events, client });
+    return eventsPage({ ...viewer, ...events, client, origins: this.configuration });
   }
 
   @Post('enable')

@@ -41,8 +41,8 @@ export class InvitationController {
 
   @Get('accept')
   @RecentLogin()
-  show(@CurrentViewer() viewer: Viewer): Page {
-    return invitationPage(viewer);
+  async show(@CurrentViewer() viewer: Viewer, @Req() request: DeveloperRequest): Promise<Page> {
+    return invitationPage(viewer, await this.members.invitation(this.tokenOf(request)));
   }
 
   @Post('accept')
@@ -52,9 +52,12 @@ export class InvitationController {
     @Req() request: DeveloperRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page> {
-    const token = this.cookie.read(request.headers.cookie) ?? '';
-    const { result } = await this.members.accept(viewer.actor, token);
+    const { result } = await this.members.accept(viewer.actor, this.tokenOf(request));
     reply.header('Set-Cookie', this.cookie.clear());
     return acceptedPage(viewer, result);
+  }
+
+  private tokenOf({ headers }: DeveloperRequest): string {
+    return this.cookie.read(headers.cookie) ?? '';
   }
 }

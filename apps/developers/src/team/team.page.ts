@@ -1,5 +1,5 @@
 import type { ClientInvitationEntity } from '#clients/owners/client-owner.entity.js';
-import type { AcceptedMembership, Member } from '#clients/owners/client-member.store.js';
+import type { AcceptedMembership, Member, ReceivedInvitation } from '#clients/owners/client-member.store.js';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { button, postForm, table, textField } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
@@ -128,11 +128,12 @@ export function removePage(viewer: Viewer, client: OwnedClient, member: Member, 
   });
 }
 
-export function invitationPage(viewer: Viewer): Page {
+/** Shows what the user would accept. Other users chose the names. */
+export function invitationPage(viewer: Viewer, { kind, name, inviter }: ReceivedInvitation): Page {
   const { translator, developer } = viewer;
   return confirmPage(viewer, {
     title: translator.text('invitation.title'),
-    text: translator.rich('invitation.text', { name: developer.name }),
+    text: html`${translator.rich(`invitation.invites_${kind}`, { name, inviter })}<br />${translator.rich('invitation.text', { name: developer.name })}`,
     path: '/invitation/accept',
     button: translator.text('invitation.accept'),
     look: '',

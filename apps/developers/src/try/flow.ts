@@ -6,7 +6,7 @@ import { hasKeys } from '#oauth/oauth-client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { scopeTokens } from '#oauth/scope.js';
 import { redactCredentials } from '#platform/logging/request-log.js';
-import type { Origins } from '../applications/integrate.page.js';
+import { authorizationUrl, type Origins } from '../applications/request-examples.js';
 
 /** A flow of an owner, step by step, kept in the session. */
 export interface Flow {
@@ -43,6 +43,8 @@ export interface Finding {
   readonly description: string;
   readonly reference: string | null;
   readonly entry: Pick<GuideEntry, 'title' | 'meaning' | 'remedies'> | null;
+  /** Name of the entry, if the response has an `error_uri`. */
+  readonly check?: string;
 }
 
 type AddressProblem = 'address' | 'redirect' | 'state' | 'iss' | 'code';
@@ -71,19 +73,13 @@ export function newFlow(redirectUri: string, scope: string): Flow {
   return { redirectUri, scope: scope.slice(0, MAX_SCOPE), state: random(), nonce, verifier: random() };
 }
 
-export function authorizationUrl({ AUTH_URL }: Origins, clientId: string, flow: Flow): URL {
-  const url = new URL(AUTH_URL + ENDPOINTS.authorize);
-  url.search = new URLSearchParams({
-    client_id: clientId,
-    redirect_uri: flow.redirectUri,
-    response_type: 'code',
-    scope: flow.scope,
+export function flowUrl(origins: Origins, clientId: string, flow: Flow): URL {
+  return authorizationUrl(origins, clientId, flow, {
     state: flow.state,
     code_challenge: createHash('sha256').update(flow.verifier).digest('base64url'),
     code_challenge_method: 'S256',
     ...(flow.nonce !== null && { nonce: flow.nonce }),
-  }).toString();
-  return url;
+  });
 }
 
 /** Checks the address to which the browser returned, as an application must (RFC 6749 10.12, RFC 9207 2.4). */
@@ -117,6 +113,7 @@ function findingOf(field: (name: string) => string | null): Finding | null {
     description: field('error_description') ?? '',
     reference: field('error_reference'),
     entry: guideEntry(check, error),
+    ...(check !== undefined && { check }),
   };
 }
 

@@ -1,21 +1,13 @@
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
-import {
-  button,
-  facts,
-  guideText,
-  noteBox,
-  postForm,
-  problemBox,
-  selectField,
-  textField,
-} from '#pages/components.js';
+import { button, facts, noteBox, postForm, problemBox, selectField, textField } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { type Fragment, html, type Html } from '#ui/html.js';
 import { REFUSED } from '../activity/activity.page.js';
-import type { Origins } from '../applications/integrate.page.js';
+import type { Origins } from '../applications/request-examples.js';
+import { translatedCause } from '../ui/causes.js';
 import { backLink, inEnglish, pathOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';
-import { authorizationUrl, type Exchange, type Finding, type Flow, isTriable, type Step } from './flow.js';
+import { type Exchange, type Finding, type Flow, flowUrl, isTriable, type Step } from './flow.js';
 
 export interface TryView extends Viewer {
   readonly client: OwnedClient;
@@ -52,7 +44,7 @@ export function tryPage(view: TryView): Page {
 /** Link that opens the authorization request, and its parameters. */
 function startStep({ translator, developer, client, flow, origins }: TryView): Html {
   const { clientId, redirectUris, scopes } = client;
-  const url = flow && authorizationUrl(origins, clientId, flow);
+  const url = flow && flowUrl(origins, clientId, flow);
   return html`<section id="start">
     <h2>${translator.text('try.start')}</h2>
     ${
@@ -153,16 +145,17 @@ function exchange(view: Pick<TryView, 'translator' | 'client'>, done: Exchange):
 
 /** Explains an error immediately, and links to the refused request, which has the compared values. */
 function finding({ translator, client }: Pick<TryView, 'translator' | 'client'>, found: Finding): Html {
-  const { error, description, reference, entry } = found;
-  const english = (text: string) => inEnglish(translator, guideText(text));
-  const remedies = (entry?.remedies ?? []).filter(([party]) => party === 'application');
+  const { error, description, reference, entry, check } = found;
+  const { title = '', meaning: english = '', remedies = [] } = entry ?? {};
+  const actions = remedies.flatMap(([party, action]) => (party === 'application' ? [action] : []));
+  const cause = translatedCause(translator, check, { title, meaning: english, actions });
   return html`<div role="alert">
     <p>${translator.text('refused.response')}: <code>${error}</code> ${inEnglish(translator, description)}</p>
-    ${entry && html`<p>${english(entry.meaning)}</p>`}
+    ${entry && html`<p>${cause.meaning}</p>`}
     ${
-      remedies.length > 0 &&
+      cause.actions.length > 0 &&
       html`<ul>
-        ${remedies.map(([, action]) => html`<li>${english(action)}</li>`)}
+        ${cause.actions.map((action) => html`<li>${action}</li>`)}
       </ul>`
     }
     ${

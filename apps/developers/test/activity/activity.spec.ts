@@ -93,6 +93,20 @@ describe('the refused requests of an application', () => {
     expect(text).not.toContain('operator client');
   });
 
+  it.each([
+    ['de', 'Die redirect_uri weicht von der Autorisierungsanfrage ab', 'genau die <code>redirect_uri</code>'],
+    ['ar', 'يختلف redirect_uri عن طلب التفويض', '<code>redirect_uri</code>'],
+  ])('are explained in the language %s, if the cause is a frequent one', async (language, title, meaning) => {
+    const refusal = await portal.refusal(id);
+    const rare = await portal.refusal(id, { cause: 'dpop_jwk_invalid' });
+    const read = (path: string) =>
+      browser.get(`/applications/${id}/activity${path}`, { 'accept-language': language });
+    const { text } = await read(`/${refusal.id}`);
+    for (const shown of [`<h2>${title}</h2>`, meaning]) expect(text).toContain(shown);
+    expect((await read('')).text).toContain(`>${title}</a>`);
+    expect((await read(`/${rare.id}`)).text).toContain('<h2><span lang="en" dir="ltr">');
+  });
+
   it('of another application are not found under an own one', async () => {
     const stranger = await portal.developer();
     const foreign = await portal.application(stranger.browser);

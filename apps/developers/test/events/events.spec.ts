@@ -124,3 +124,27 @@ describe('a paused stream', () => {
     expect(await history()).toEqual([{ action: 'event_redelivered', jti: event?.jti }]);
   });
 });
+
+describe('the events of an application without a receiver', () => {
+  beforeEach(() => sql('DELETE FROM event_streams WHERE id = $1', [stream]));
+
+  it('say what events are for, and how the application or the operator sets a receiver', async () => {
+    const text = await page();
+    expect(text).toContain('Events tell the application immediately when a user removes its access');
+    for (const shown of [
+      `${portal.configuration.BASE_URL}/.well-known/ssf-configuration`,
+      `${portal.configuration.BASE_URL}/api/auth/oauth/events/stream`,
+      `operator client update ${id} --events-url https://rooms.example.com/events`,
+      `operator client update ${id} --backchannel-logout-uri https://rooms.example.com/logout`,
+      `href="/applications/${id}/integrate"`,
+    ])
+      expect(text).toContain(shown);
+  });
+
+  it('name only the operator to a public application, which cannot create a stream', async () => {
+    const spa = await portal.application(browser, { application: 'browser' });
+    const { text } = await browser.get(`/applications/${spa}/events`);
+    expect(text).toContain(`operator client update ${spa} --events-url`);
+    expect(text).not.toContain('ssf.manage');
+  });
+});

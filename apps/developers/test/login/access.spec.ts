@@ -9,7 +9,7 @@ import { type DevelopersApp, startDevelopersApp } from '../support/start-develop
  * Least right to each route: `public` needs no login, `user` a login, `owner` owns the application or request, and `tester`
  * tests the application. `recent`: the login must be recent, too.
  */
-type Rule = 'public' | 'user' | 'user recent' | 'owner' | 'owner recent' | 'tester';
+type Rule = 'public' | 'user' | 'invited recent' | 'owner' | 'owner recent' | 'tester';
 
 const RULES: Readonly<Record<string, Rule>> = {
   'GET /icon': 'public',
@@ -19,8 +19,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /logged-out': 'public',
   'POST /logout': 'public',
   'GET /invitation': 'public',
-  'GET /invitation/accept': 'user recent',
-  'POST /invitation/accept': 'user recent',
+  'GET /invitation/accept': 'invited recent',
+  'POST /invitation/accept': 'invited recent',
   'GET /': 'user',
   'GET /requests/new': 'user',
   'POST /requests': 'user',
@@ -209,11 +209,16 @@ describe.each(['tester', 'former owner', 'owner of another application'] as cons
   });
 
   it('opens the pages of every user, and only a tester the pages of testers', async () => {
-    for (const route of withRule('user', 'user recent').filter((each) => each.startsWith('GET')))
+    for (const route of withRule('user').filter((each) => each.startsWith('GET')))
       expect([route, (await send(route, users[user])).status]).toEqual([route, 200]);
     for (const route of withRule('tester'))
       if (user !== 'tester') expect([route, (await send(route, users[user])).status]).toEqual([route, 404]);
       else if (route.startsWith('GET')) expect((await send(route, users[user])).status).toBe(200);
+  });
+
+  it('finds no invitation without its token', async () => {
+    for (const route of withRule('invited recent'))
+      expect([route, (await send(route, users[user])).status]).toEqual([route, 404]);
   });
 });
 

@@ -42,6 +42,10 @@ export async function openDevelopersScenes() {
   const colleague = await portal.developer();
   const tested = await portal.application(colleague.browser);
   await sql('INSERT INTO client_testers (client_id, user_id) VALUES ($1, $2)', [tested, userId]);
+  const invited = await portal.postForm(colleague.browser, `/applications/${tested}/invitations`, {
+    kind: 'owner',
+  });
+  const [invitation = ''] = /\/invitation\?token=[\w-]{43}/.exec(invited.text) ?? [];
   const requests = (await sql(
     `SELECT id, client_id AS "clientId", status FROM client_requests WHERE user_id = $1`,
     [userId],
@@ -154,7 +158,8 @@ export async function openDevelopersScenes() {
     invited: pressed(`/applications/${id}/team`, 'Invite a tester'),
     'invited by mail': pressed(`/applications/${id}/team`, 'Invite a tester', { email: 'grace@example.com' }),
     removal: at(`/applications/${id}/team/tester/${tester}/remove`),
-    invitation: at('/invitation/accept'),
+    'invitation, unknown': at('/invitation/accept'),
+    invitation: at(invitation),
     'end of a test': at(`/tests/${tested}/leave`),
     history: at(`/applications/${live}/history`),
     change: at(`/applications/${live}/change`),

@@ -89,6 +89,49 @@ describe('an invitation', () => {
     expect(grants).toEqual([{ live: false }]);
   });
 
+  it.each([
+    ['owner', 'to manage <bdi>Room Finder</bdi> as one of its owners'],
+    ['tester', 'to test <bdi>Room Finder</bdi> before it is approved'],
+  ])('shows its application, role and inviter before a user accepts to be %s', async (kind, text) => {
+    const [ada, grace] = [await portal.developer(), await portal.developer()];
+    const id = await portal.application(ada.browser);
+    await portal.fixture.sql(`UPDATE users SET name = 'Ada <b>Lovelace' WHERE id = $1`, [ada.userId]);
+    await grace.browser.get(await invite(ada.browser, id, kind));
+    const page = await grace.browser.get('/invitation/accept');
+    expect(page.text).toContain(`<bdi>Ada &lt;b&gt;Lovelace</bdi> invites you ${text}.`);
+    expect(page.text).not.toContain(id);
+  });
+
+  it('shows the same page without a token, with an unknown token, and with a used one', async () => {
+    const [ada, grace] = [await portal.developer(), await portal.developer()];
+    const id = await portal.application(ada.browser);
+    const link = await invite(ada.browser, id, 'tester');
+    await accept(grace.browser, link);
+    const shown = await Promise.all(
+      [null, `/invitation?token=${'A'.repeat(43)}`, link].map(async (each) => {
+        const { browser } = await portal.developer();
+        if (each !== null) await browser.get(each);
+        const { status, text } = await browser.get('/invitation/accept');
+        return [status, /<h1>.*<\/h1>/s.exec(text)?.[0], /<p role="alert">.*?<\/p>/.exec(text)?.[0]];
+      }),
+    );
+    const [first] = shown;
+    expect(first?.[0]).toBe(404);
+    expect(first?.[2]).toContain('This invitation is no longer valid.');
+    expect(shown).toEqual([first, first, first]);
+  });
+
+  it('is refused by mail above the limit with a text that says which', async () => {
+    const { browser } = await portal.developer();
+    const id = await portal.application(browser);
+    const fields = { kind: 'owner', email: 'linus@example.com' };
+    for (let sent = 0; sent < 5; sent += 1)
+      await portal.postForm(browser, `/applications/${id}/invitations`, fields);
+    const refused = await portal.postForm(browser, `/applications/${id}/invitations`, fields);
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain('This address has received 5 invitations in the last 24 hours.');
+  });
+
   it('is accepted only after a recent login', async () => {
     const [ada, grace] = [await portal.developer(), await portal.developer()];
     const id = await portal.application(ada.browser);

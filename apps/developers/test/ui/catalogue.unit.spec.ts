@@ -6,6 +6,7 @@ const IDS = Object.keys(MESSAGES.en) as MessageId[];
 const VALUES = {
   product: 'Scheduling',
   name: 'Ada',
+  inviter: 'Grace',
   email: 'ada@example.com',
   time: 'now',
   secret: 'abc',

@@ -39,6 +39,7 @@ const WITHOUT_TEXT = new Set([
   'registered_already',
   'request_unknown',
   'rotation_invalid',
+  'scope_not_offered',
   'secret_unknown',
   'sector_missing',
   // No form of the portal can send these.

@@ -45,5 +45,7 @@ export const REQUEST_PROBLEMS = {
   reason_missing: ({ values: { scope } }) => `say why the application needs ${scope}`,
   reason_invalid: ({ values: { scope, max } }) =>
     `the reason for ${scope} must have 1 to ${max} characters of text`,
+  scope_not_offered: ({ values: { scope } }) =>
+    `the request cannot be approved, because the scope ${scope} is no longer offered: ask the owner to remove it, or reject the request`,
   application_fixed: () => 'the kind of application cannot change: request another application',
 } satisfies Partial<ProblemEntries<keyof Problems>>;

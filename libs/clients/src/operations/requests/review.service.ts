@@ -9,6 +9,7 @@ import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { described } from '#operations/member-names.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
+import { isAdminScope } from '#oauth/client-credentials.js';
 import { type Input, validated } from '#operations/operation-input.js';
 import { problem } from '#platform/validation/problem.js';
 import { Satisfies } from '#platform/validation/validate.js';
@@ -32,6 +33,12 @@ import { changedRegistration, type CheckedChanges, checkClientChanges } from '..
 import { MessageDto, RequestStepDto } from './request.service.js';
 import { requestedChange } from './requested-registration.js';
 import { messageView, type MessageView, requestView, type RequestView } from './request.description.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    scope_not_offered: { readonly scope: string };
+  }
+}
 
 /** A decision that owners need an explanation for. */
 export class ExplainedDecisionDto extends RequestStepDto {
@@ -79,7 +86,8 @@ export class ReviewService {
     const client = clientId === null ? null : await this.clients.find(clientId);
     if (clientId === null || !client) throw unknownRequest(id);
     const current = recordedRegistration(client);
-    const wanted = isOpen(request) ? await this.approved(request, client) : client;
+    const notOffered = isOpen(request) ? this.notOffered(request) : [];
+    const wanted = isOpen(request) ? await this.approved(request, client, notOffered) : client;
     const { reasons = {} } = request.content as Partial<RequestDetails>;
     const isChange = request.kind === 'change';
     const findings = findingsOf(
@@ -98,14 +106,20 @@ export class ReviewService {
       owners: (await this.members.owners(clientId)).map(ownerView),
       current,
       changes: changesBetween(current, recordedRegistration(wanted)).changes ?? {},
-      findings,
+      findings: [
+        ...notOffered.map((scope) => ({ id: 'scope_not_offered', values: { scope } }) as const),
+        ...findings,
+      ],
     };
   }
 
   /** Makes an application live with the same id and secrets, or applies a change. */
   async approve(actor: Actor, id: string, input: Input<MessageDto>): Promise<Change<RequestView>> {
     const { version, text } = validated(MessageDto, input);
-    const requested = await this.changeOf(await this.found(id));
+    const found = await this.found(id);
+    const [scope] = this.notOffered(found);
+    if (scope !== undefined) throw refused('conflict', problem('scope_not_offered', [], { scope }));
+    const requested = await this.changeOf(found);
     const { CONSOLE_URL } = this.options.settings;
     const change: ChangeOfClient = (current, existing) => {
       const changed = requested(current, existing);
@@ -137,8 +151,9 @@ export class ReviewService {
   private async approved(
     request: ClientRequestEntity,
     client: ClientWithSecrets,
+    notOffered: readonly string[],
   ): Promise<ClientWithSecrets> {
-    const change = await this.changeOf(request);
+    const change = await this.changeOf(request, notOffered);
     const hasSecrets = client.secrets.length > 0;
     const hasDocument = client.document !== null;
     const { logo, ...after } = change(client, { type: client.type, hasSecrets, hasDocument });
@@ -156,9 +171,26 @@ export class ReviewService {
     throw unknownRequest(id);
   }
 
-  /** The store applies the change only to the version of the request from which it was made. */
-  private async changeOf({ content, clientId }: ClientRequestEntity): Promise<ChangeOfClient> {
-    const changes = await checkClientChanges(requestedChange(content), () => this.options.scopes().value);
+  /** Requested scopes that have left the scope file. */
+  private notOffered({ content }: ClientRequestEntity): string[] {
+    const { scopes, addScopes } = requestedChange(content) as Readonly<Record<string, unknown>>;
+    const requested: readonly unknown[] = [scopes, addScopes].flat();
+    const catalogue = this.options.scopes().value;
+    return requested.filter(
+      (scope): scope is string => typeof scope === 'string' && !isAdminScope(scope) && !catalogue.has(scope),
+    );
+  }
+
+  /**
+   * The store applies the change only to the version of the request from which it was made.
+   * @param notOffered scopes that are accepted, so that the request can be shown
+   */
+  private async changeOf(
+    { content, clientId }: ClientRequestEntity,
+    notOffered: readonly string[] = [],
+  ): Promise<ChangeOfClient> {
+    const catalogue = this.options.scopes().value;
+    const changes = await checkClientChanges(requestedChange(content), () => catalogue.with(notOffered));
     return (current, existing) =>
       changedRegistration({ clientId: clientId ?? '', ...existing }, current, notYetAdded(changes, current));
   }
