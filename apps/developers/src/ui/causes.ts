@@ -26,7 +26,7 @@ export const CAUSES: Readonly<Partial<Record<Locale, Readonly<Record<string, rea
 interface Cause<Text> {
   readonly title: Text;
   readonly meaning: Text;
-  /** What the owner can do. */
+  /** Remedies of the application. */
   readonly actions: readonly Text[];
 }
 

@@ -13,6 +13,7 @@ const SOURCES = [
   'libs/clients/src/requests',
   'libs/clients/src/operations/owners',
   'libs/clients/src/operations/requests',
+  'libs/clients/src/client-secret.store.ts',
   'libs/clients/src/operations/client-secret.service.ts',
   'libs/clients/src/operations/new-client.ts',
   'libs/clients/src/operations/registration-changes.ts',
