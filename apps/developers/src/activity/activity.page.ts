@@ -19,7 +19,7 @@ import type { ListPage } from '#platform/postgres/list-page.js';
 import { html, type Html } from '#ui/html.js';
 import type { Translator } from '../ui/i18n/translator.js';
 import { translatedCause } from '../ui/causes.js';
-import { backLink, inEnglish, pathOf, timeOf } from '../ui/parts.js';
+import { backLink, factsOf, inEnglish, pathOf, timeOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';
 
 export const FILTERS = ['reference', 'cause', 'since', 'until'] as const;
@@ -55,12 +55,7 @@ export function activityPage(view: ActivityView): Page {
         refused &&
         table(
           translator.text('refused.title'),
-          [
-            translator.text('history.time'),
-            translator.text('refused.cause'),
-            translator.text('refused.request'),
-            translator.text('refused.reference'),
-          ],
+          translator.texts('history.time', 'refused.cause', 'refused.request', 'refused.reference'),
           refused.items.map(({ id, request, explanation }) => [
             timeOf(translator, request.createdAt),
             html`<a href="${path}/${id}">${causeOf(translator, { request, explanation }).title}</a>
@@ -189,26 +184,14 @@ export function refusalPage(
             ${others.map(({ party, action }) => html`<li>${translator.text(`refused.${party}`)}: ${inEnglish(translator, guideText(action))}</li>`)}
           </ul>`
       }
-      ${facts([
-        [translator.text('history.time'), timeOf(translator, request.createdAt)],
-        [translator.text('refused.cause'), html`<code>${request.cause}</code>`],
-        [
-          translator.text('refused.response'),
-          html`<code>${[request.status, request.error].filter(Boolean).join(' ')}</code>`,
-        ],
-        [
-          translator.text('refused.request'),
-          request.request !== null && html`<code>${request.request}</code>`,
-        ],
-        [
-          translator.text('refused.description'),
-          request.description !== '' && inEnglish(translator, request.description),
-        ],
-        [
-          translator.text('refused.reference'),
-          request.reference !== null && html`<code>${request.reference}</code>`,
-        ],
-      ])}
+      ${factsOf(translator, {
+        'history.time': timeOf(translator, request.createdAt),
+        'refused.cause': html`<code>${request.cause}</code>`,
+        'refused.response': html`<code>${[request.status, request.error].filter(Boolean).join(' ')}</code>`,
+        'refused.request': request.request !== null && html`<code>${request.request}</code>`,
+        'refused.description': request.description !== '' && inEnglish(translator, request.description),
+        'refused.reference': request.reference !== null && html`<code>${request.reference}</code>`,
+      })}
       ${
         comparison.values.length > 0 &&
         html`<h3>${translator.text('refused.values')}</h3>

@@ -1,10 +1,10 @@
 import { MAX_COUNTED_GRANTS, type OwnedClient } from '#clients/owners/owned-client.store.js';
 import type { ListedRequest } from '#clients/requests/client-request.store.js';
 import { hasKeys } from '#oauth/oauth-client.js';
-import { codes, facts, table } from '#pages/components.js';
+import { codes, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
-import { copyable, noteOf, pathOf, stageTag, statusTag, timeOf } from '../ui/parts.js';
+import { copyable, factsOf, noteOf, pathOf, stageTag, statusTag, timeOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';
 import { keySection } from './keys.page.js';
 
@@ -31,28 +31,23 @@ export function applicationPage(view: ApplicationView): Page {
       ${noteOf(view)}
       ${question && html`<p role="status"><a href="/requests/${question.id}">${translator.text('app.question')}</a></p>`}
       ${client.stage === 'testing' && html`<p role="status">${translator.text('stage.testing_hint')}</p>`}
-      ${facts([
-        [translator.text('field.state'), stageTag(translator, client)],
-        [translator.text('field.client_id'), copyable(view, 'client-id', client.clientId)],
-        [translator.text('keys.method'), html`<code>${methodOf(client)}</code>`],
-        [
-          translator.text('app.users'),
+      ${factsOf(translator, {
+        'field.state': stageTag(translator, client),
+        'field.client_id': copyable(view, 'client-id', client.clientId),
+        'keys.method': html`<code>${methodOf(client)}</code>`,
+        'app.users':
           users >= MAX_COUNTED_GRANTS
             ? translator.text('app.users_most', { count: MAX_COUNTED_GRANTS })
             : translator.text('app.users_count', { count: users }),
-        ],
-        [translator.text('field.created'), timeOf(translator, client.createdAt)],
-        [translator.text('field.website'), address(client.clientUri)],
-        [translator.text('field.policy'), address(client.policyUri)],
-        [translator.text('field.contact'), client.contacts.length > 0 && codes(client.contacts)],
-        [translator.text('field.redirect_uris'), codes(client.redirectUris)],
-        [
-          translator.text('field.scopes'),
-          html`<ul class="plain">
-            ${translator.scopes(client.scopes).map(({ text }) => html`<li>${text}</li>`)}
-          </ul>`,
-        ],
-      ])}
+        'field.created': timeOf(translator, client.createdAt),
+        'field.website': address(client.clientUri),
+        'field.policy': address(client.policyUri),
+        'field.contact': client.contacts.length > 0 && codes(client.contacts),
+        'field.redirect_uris': codes(client.redirectUris),
+        'field.scopes': html`<ul class="plain">
+          ${translator.scopes(client.scopes).map(({ text }) => html`<li>${text}</li>`)}
+        </ul>`,
+      })}
       <div class="actions">
         ${link('integrate', translator.text('app.integrate'))} ${link('try', translator.text('try.title'))}
         ${link('activity', translator.text('activity.title'))}
@@ -79,13 +74,13 @@ function secretsOf({ translator, client }: ApplicationView): Html {
   return html`<section>
     ${table(
       translator.text('secrets.title'),
-      [
-        translator.text('secrets.secret'),
-        translator.text('field.created'),
-        translator.text('secrets.last_used'),
-        translator.text('secrets.expires'),
-        translator.text('secrets.revoke'),
-      ],
+      translator.texts(
+        'secrets.secret',
+        'field.created',
+        'secrets.last_used',
+        'secrets.expires',
+        'secrets.revoke',
+      ),
       client.secrets.map(({ id, createdAt, lastUsedAt, expiresAt }) => [
         html`<code>${id.slice(0, 8)}</code>`,
         timeOf(translator, createdAt),
@@ -114,7 +109,7 @@ function requestsOf({ translator, requests }: ApplicationView): Html | false {
     requests.length > 0 &&
     table(
       translator.text('app.requests'),
-      [translator.text('request.kind'), translator.text('field.state'), translator.text('field.created')],
+      translator.texts('request.kind', 'field.state', 'field.created'),
       requests.map(({ id, kind, status, createdAt }) => [
         html`<a href="/requests/${id}">${translator.text(`request.${kind}`)}</a>`,
         statusTag(translator, status),

@@ -3,12 +3,11 @@ import { ApplicationService } from '#clients/operations/owners/application.servi
 import { RequestService } from '#clients/operations/requests/request.service.js';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { AdministrationError } from '#operations/administration.error.js';
 import type { Form } from '#pages/form.js';
 import { SentBeforeLogin } from '#pages/kept-forms.service.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
 import { Application, CurrentViewer, type Viewer } from '../developer.js';
-import { type Content, contentOf, problemsOf } from '../requests/request.form.js';
+import { type Content, contentOf, unlessInvalid } from '../requests/request.form.js';
 import { noted, pathOf } from '../ui/parts.js';
 import { changePage, type ChangeView, differencePage, differences } from './change.page.js';
 
@@ -44,13 +43,10 @@ export class ChangeController {
     form.delete('action');
     if (action !== 'send')
       return differencePage({ ...view, content, form, changes: differences(view.content, content) });
-    try {
-      const isProposed = await this.send(view, content, form.text('version'));
-      return seeOther(noted(pathOf(client.clientId), isProposed ? 'proposed' : 'applied'));
-    } catch (error) {
-      if (!(error instanceof AdministrationError) || error.kind !== 'invalid') throw error;
-      return changePage({ ...view, content, problems: problemsOf(view.translator, error) });
-    }
+    const sent = this.send(view, content, form.text('version')).then((isProposed) =>
+      seeOther(noted(pathOf(client.clientId), isProposed ? 'proposed' : 'applied')),
+    );
+    return unlessInvalid(view.translator, sent, (problems) => changePage({ ...view, content, problems }));
   }
 
   /** @returns true if an operator must approve a part of the change */

@@ -103,7 +103,7 @@ export function differencePage(
 function differenceTable(translator: Translator, changes: readonly Difference[]) {
   return table(
     translator.text('change.difference'),
-    [translator.text('change.field'), translator.text('change.old'), translator.text('change.new')],
+    translator.texts('change.field', 'change.old', 'change.new'),
     changes.map(({ field, before, after }) => [
       labelOf(translator, field),
       html`<del>${lines(field === 'logo' ? '' : before)}</del>`,

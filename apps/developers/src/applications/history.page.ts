@@ -26,7 +26,7 @@ export function historyPage(view: HistoryView): Page {
       ${backLink(client)}
       ${table(
         translator.text('change.difference'),
-        [translator.text('history.time'), translator.text('history.who'), translator.text('history.what')],
+        translator.texts('history.time', 'history.who', 'history.what'),
         events.map((event) => [
           timeOf(translator, event.at),
           authorOf(view, event),

@@ -1,9 +1,8 @@
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { facts } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { html } from '#ui/html.js';
-import { backLink, copyable, pathOf } from '../ui/parts.js';
+import { backLink, copyable, factsOf, pathOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';
 import { authentication, authorizationUrl, command, type Origins, shellWord } from './request-examples.js';
 
@@ -35,17 +34,14 @@ export function integratePage(
       ${backLink(client)}
       <p>${translator.text('integrate.intro')}</p>
       <p><a class="button even" href="${pathOf(clientId, 'try')}">${translator.text('try.title')}</a></p>
-      ${facts([
-        [translator.text('field.client_id'), copyable(viewer, 'client-id', clientId)],
-        [translator.text('integrate.issuer'), copyable(viewer, 'issuer', BASE_URL)],
-        [
-          translator.text('integrate.discovery'),
-          html`<code>${BASE_URL + ENDPOINTS.authorizationServerMetadata}</code>`,
-        ],
-        [translator.text('integrate.authorization'), html`<code>${AUTH_URL + ENDPOINTS.authorize}</code>`],
-        [translator.text('integrate.token'), html`<code>${BASE_URL + ENDPOINTS.token}</code>`],
-        [translator.text('integrate.api'), html`<code>${API_URL}/v2/me</code>`],
-      ])}
+      ${factsOf(translator, {
+        'field.client_id': copyable(viewer, 'client-id', clientId),
+        'integrate.issuer': copyable(viewer, 'issuer', BASE_URL),
+        'integrate.discovery': html`<code>${BASE_URL + ENDPOINTS.authorizationServerMetadata}</code>`,
+        'integrate.authorization': html`<code>${AUTH_URL + ENDPOINTS.authorize}</code>`,
+        'integrate.token': html`<code>${BASE_URL + ENDPOINTS.token}</code>`,
+        'integrate.api': html`<code>${API_URL}/v2/me</code>`,
+      })}
       ${
         redirectUri !== undefined &&
         html`<h2>${translator.text('integrate.step_authorize')}</h2>

@@ -2,13 +2,12 @@ import { Body, Controller, Get, type HttpRedirectResponse, Param, Post } from '@
 import { ApplicationService } from '#clients/operations/owners/application.service.js';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { asJwkSet, containsPrivateKey } from '#clients/registration/keys.js';
-import { AdministrationError } from '#operations/administration.error.js';
 import type { Form } from '#pages/form.js';
 import { SentFrom } from '#pages/kept-forms.service.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
 import { RecentLogin } from '#pages/route-rules.js';
 import { Application, CurrentViewer, type Viewer } from '../developer.js';
-import { problemsOf } from '../requests/request.form.js';
+import { unlessInvalid } from '../requests/request.form.js';
 import { confirmPage, noted, pathOf } from '../ui/parts.js';
 import { keysFormPage, keysPage } from './keys.page.js';
 
@@ -41,17 +40,11 @@ export class KeysController {
     const [jwks, jwksUri] = [form.text('jwks'), form.text('jwksUri').trim()];
     const keys = form.has('jwksUri') ? { jwksUri } : { jwks: asJwkSet(jwks) };
     const version = Number(form.text('version'));
-    try {
-      const { announced } = await this.applications.changeKeys(viewer.actor, client.clientId, keys, {
-        version,
-      });
-      await announced;
-      return seeOther(noted(pathOf(client.clientId), 'keys'));
-    } catch (error) {
-      if (!(error instanceof AdministrationError) || error.kind !== 'invalid') throw error;
-      const given = { jwks: containsPrivateKey(jwks) ? '' : jwks, jwksUri };
-      return keysFormPage({ ...viewer, client, given, problems: problemsOf(viewer.translator, error) });
-    }
+    const given = { jwks: containsPrivateKey(jwks) ? '' : jwks, jwksUri };
+    const changed = this.changeKeys(viewer.actor, client.clientId, keys, { version });
+    return unlessInvalid(viewer.translator, changed, (problems) =>
+      keysFormPage({ ...viewer, client, given, problems }),
+    );
   }
 
   @Get('remove')
@@ -71,9 +64,16 @@ export class KeysController {
   @Post('remove')
   @RecentLogin()
   async remove(@CurrentViewer() { actor }: Viewer, @Param('id') id: string): Promise<HttpRedirectResponse> {
-    const keys = { jwks: null, jwksUri: null };
-    const { announced } = await this.applications.changeKeys(actor, id, keys);
-    await announced;
+    return this.changeKeys(actor, id, { jwks: null, jwksUri: null });
+  }
+
+  private async changeKeys(
+    ...change: Parameters<ApplicationService['changeKeys']>
+  ): Promise<HttpRedirectResponse> {
+    const [, id] = change;
+    await (
+      await this.applications.changeKeys(...change)
+    ).announced;
     return seeOther(noted(pathOf(id), 'keys'));
   }
 }

@@ -5,7 +5,6 @@ import { thumbprintOf } from '#oauth/jwk.js';
 import { hasKeys } from '#oauth/oauth-client.js';
 import {
   button,
-  facts,
   hiddenFields,
   linesField,
   otherProblems,
@@ -17,7 +16,7 @@ import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
 import { NO_PROBLEMS, type Problems } from '../requests/request.form.js';
 import type { Translator } from '../ui/i18n/translator.js';
-import { backLink, pathOf, timeOf } from '../ui/parts.js';
+import { backLink, factsOf, pathOf, timeOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';
 
 interface KeysView extends Viewer {
@@ -55,7 +54,9 @@ export function keySection(translator: Translator, client: OwnedClient): Html {
 }
 
 const uriOf = (translator: Translator, uri: string): Html =>
-  facts([[translator.text('keys.uri'), html`<code>${uri}</code>`]]);
+  factsOf(translator, {
+    'keys.uri': html`<code>${uri}</code>`,
+  });
 
 function keyLinks(translator: Translator, client: OwnedClient): Html | false {
   const link = (path: string, text: string) =>
@@ -73,10 +74,10 @@ function stateOf(translator: Translator, fetched: ClientKeysReply['fetched']): H
   if (fetched === null) return html`<p>${translator.text('keys.unknown')}</p>`;
   const { at, failure, count, keys } = fetched;
   return html`
-    ${facts([
-      [translator.text('keys.fetched'), timeOf(translator, at)],
-      [translator.text('keys.number'), count],
-    ])}
+    ${factsOf(translator, {
+      'keys.fetched': timeOf(translator, at),
+      'keys.number': count,
+    })}
     ${failure !== null && html`<p class="problem">${translator.text(`keys.failed_${failure}`)}</p>`}
     ${keyTable(translator, keys)}
   `;
@@ -85,12 +86,7 @@ function stateOf(translator: Translator, fetched: ClientKeysReply['fetched']): H
 function keyTable(translator: Translator, keys: readonly ClientJwk[]): Html {
   return table(
     translator.text('keys.keys'),
-    [
-      translator.text('keys.kid'),
-      translator.text('keys.type'),
-      translator.text('keys.algorithm'),
-      translator.text('keys.thumbprint'),
-    ],
+    translator.texts('keys.kid', 'keys.type', 'keys.algorithm', 'keys.thumbprint'),
     keys.map((key) => [
       key.kid !== undefined && html`<code>${key.kid}</code>`,
       typeOf(key),

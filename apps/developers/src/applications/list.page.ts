@@ -24,7 +24,7 @@ export function listPage(view: ListView): Page {
       <p>${translator.text('list.intro')} <a href="/requests/new">${translator.text('request.new')}</a></p>
       ${table(
         translator.text('list.applications'),
-        [translator.text('field.name'), translator.text('field.state'), translator.text('field.created')],
+        translator.texts('field.name', 'field.state', 'field.created'),
         applications.map((application) => [
           html`<a href="${pathOf(application.clientId)}"><bdi>${application.name}</bdi></a>`,
           html`${stageTag(translator, application)}
@@ -35,7 +35,7 @@ export function listPage(view: ListView): Page {
       )}
       ${table(
         translator.text('list.requests'),
-        [translator.text('field.name'), translator.text('request.kind'), translator.text('field.state')],
+        translator.texts('field.name', 'request.kind', 'field.state'),
         requests.map(({ id, name, kind, status }) => [
           html`<a href="/requests/${id}"><bdi>${requestName(translator, name)}</bdi></a>`,
           translator.text(`request.${kind}`),
@@ -51,7 +51,7 @@ export function listPage(view: ListView): Page {
 function testedOf(translator: Translator, tested: readonly TestedClient[]): Html {
   return html`${table(
       translator.text('tests.title'),
-      [translator.text('field.name'), translator.text('team.since'), translator.text('team.leave')],
+      translator.texts('field.name', 'team.since', 'team.leave'),
       tested.map(({ clientId, name, since }) => [
         html`<bdi>${name}</bdi>`,
         timeOf(translator, since),

@@ -2,11 +2,11 @@ import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { BY_OPERATOR } from '#events/event-stream.entity.js';
 import type { EventStream } from '#events/event-stream.store.js';
 import type { OwnedEvents } from '#events/operations/owned-events.service.js';
-import { button, codes, facts, postForm, table } from '#pages/components.js';
+import { button, codes, postForm, table } from '#pages/components.js';
 import type { Page } from '#pages/page.responder.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { html, type Html } from '#ui/html.js';
-import { backLink, inEnglish, noteOf, pathOf, timeOf } from '../ui/parts.js';
+import { backLink, factsOf, inEnglish, noteOf, pathOf, timeOf } from '../ui/parts.js';
 import { authentication, command, type Origins } from '../applications/request-examples.js';
 import type { Viewer } from '../developer.js';
 
@@ -117,22 +117,14 @@ function streamFacts({ translator }: EventsView, stream: EventStream): Html {
   const { delivery, endpointUrl, eventsRequested, status, statusReason, failingSince, dueAt } = stream;
   return html`<section>
     <h2>${translator.text(delivery === 'logout' ? 'events.logouts' : 'events.stream')}</h2>
-    ${facts([
-      [
-        translator.text('events.receiver'),
+    ${factsOf(translator, {
+      'events.receiver':
         endpointUrl === null ? translator.text('events.polls') : html`<code>${endpointUrl}</code>`,
-      ],
-      [translator.text('events.event'), codes(eventsRequested)],
-      [
-        translator.text('field.state'),
-        html`${translator.text(`events.${status}`)}
-        ${statusReason !== null && inEnglish(translator, `(${statusReason})`)}`,
-      ],
-      [translator.text('events.failing'), timeOf(translator, failingSince)],
-      [
-        translator.text('events.next'),
-        failingSince !== null && status === 'enabled' && timeOf(translator, dueAt),
-      ],
-    ])}
+      'events.event': codes(eventsRequested),
+      'field.state': html`${translator.text(`events.${status}`)}
+      ${statusReason !== null && inEnglish(translator, `(${statusReason})`)}`,
+      'events.failing': timeOf(translator, failingSince),
+      'events.next': failingSince !== null && status === 'enabled' && timeOf(translator, dueAt),
+    })}
   </section>`;
 }

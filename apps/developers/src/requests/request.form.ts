@@ -1,9 +1,10 @@
 import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { APPLICATION_KINDS } from '#clients/requests/request-content.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import type { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#operations/administration.error.js';
 import { choices, codes, facts, FOCUS, linesField, otherProblems, textField } from '#pages/components.js';
 import type { Form } from '#pages/form.js';
+import type { Page } from '#pages/page.responder.js';
 import { html, type Html } from '#ui/html.js';
 import type { MessageId } from '../ui/i18n/messages.js';
 import type { Translator } from '../ui/i18n/translator.js';
@@ -32,7 +33,7 @@ export type Problems = ReadonlyMap<string, readonly string[]>;
 
 export const NO_PROBLEMS: Problems = new Map();
 
-export function problemsOf(translator: Translator, { problems }: AdministrationError): Problems {
+function problemsOf(translator: Translator, { problems }: AdministrationError): Problems {
   const byField = new Map<string, string[]>();
   for (const problem of problems) {
     const [first] = problem.path;
@@ -40,6 +41,20 @@ export function problemsOf(translator: Translator, { problems }: AdministrationE
     byField.set(field, [...(byField.get(field) ?? []), translator.problem(problem)]);
   }
   return byField;
+}
+
+/** Shows the form again with the problems of its fields. Another failure is not a problem of the form. */
+export async function unlessInvalid<Result>(
+  translator: Translator,
+  step: Promise<Result>,
+  shown: (problems: Problems) => Page,
+): Promise<Result | Page> {
+  try {
+    return await step;
+  } catch (error) {
+    if (!(error instanceof AdministrationError) || error.kind !== 'invalid') throw error;
+    return shown(problemsOf(translator, error));
+  }
 }
 
 /** Hidden field with a logo in base64, between the page with the difference and the change. */

@@ -2,7 +2,7 @@ import { Body, Controller, Get, type HttpRedirectResponse, Param, Post } from '@
 import type { RequestView } from '#clients/operations/requests/request.description.js';
 import { RequestService } from '#clients/operations/requests/request.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { AdministrationError, refused } from '#operations/administration.error.js';
+import { refused } from '#operations/administration.error.js';
 import { type Form } from '#pages/form.js';
 import { Creates } from '#pages/form.interceptor.js';
 import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';
@@ -10,7 +10,7 @@ import { type Page, seeOther } from '#pages/page.responder.js';
 import { problem } from '#platform/validation/problem.js';
 import { CurrentViewer, type Viewer } from '../developer.js';
 import { noted } from '../ui/parts.js';
-import { type Content, contentOf, problemsOf } from './request.form.js';
+import { type Content, contentOf, unlessInvalid } from './request.form.js';
 import { createdPage, requestFormPage, requestPage } from './request.page.js';
 
 @Controller('requests')
@@ -110,17 +110,17 @@ export class RequestsController {
 
   private async submit(viewer: Viewer, draft: RequestView): Promise<Page | HttpRedirectResponse> {
     const content = draft.content as Content;
-    try {
-      const { id, version } = draft;
-      const { result } = await this.requests.submit(viewer.actor, id, { version });
-      return result.client
-        ? createdPage(viewer, String(content['name']), result.client)
-        : seeOther(noted(`/requests/${id}`, 'proposed'));
-    } catch (error) {
-      if (!(error instanceof AdministrationError) || error.kind !== 'invalid') throw error;
-      const problems = problemsOf(viewer.translator, error);
-      return requestFormPage({ ...viewer, draft, content, catalogue: this.catalogue, problems });
-    }
+    const { id, version } = draft;
+    const submitted = this.requests
+      .submit(viewer.actor, id, { version })
+      .then(({ result }) =>
+        result.client
+          ? createdPage(viewer, String(content['name']), result.client)
+          : seeOther(noted(`/requests/${id}`, 'proposed')),
+      );
+    return unlessInvalid(viewer.translator, submitted, (problems) =>
+      requestFormPage({ ...viewer, draft, content, catalogue: this.catalogue, problems }),
+    );
   }
 }
 

@@ -31,12 +31,7 @@ function membersOf({ translator, actor, client, members }: TeamView, kind: Membe
   const shown = members.filter((member) => member.kind === kind);
   return table(
     translator.text(`team.${kind}s`),
-    [
-      translator.text('field.name'),
-      translator.text('field.contact'),
-      translator.text('team.since'),
-      translator.text('team.remove'),
-    ],
+    translator.texts('field.name', 'field.contact', 'team.since', 'team.remove'),
     shown.map((member) => {
       const isSelf = kind === 'owner' && member.userId === actor.userId;
       const path = pathOf(client.clientId, 'team', kind, String(member.userId), 'remove');
@@ -54,12 +49,7 @@ function membersOf({ translator, actor, client, members }: TeamView, kind: Membe
 function invitationsOf({ translator, developer, client, invitations }: TeamView): Html {
   return table(
     translator.text('team.invitations'),
-    [
-      translator.text('request.kind'),
-      translator.text('field.contact'),
-      translator.text('secrets.expires'),
-      translator.text('team.revoke_invitation'),
-    ],
+    translator.texts('request.kind', 'field.contact', 'secrets.expires', 'team.revoke_invitation'),
     invitations.map(({ id, kind, email, expiresAt }) => [
       translator.text(`team.${kind}s`),
       html`<bdi>${email ?? '–'}</bdi>`,

@@ -39,6 +39,8 @@ declare module '#platform/validation/problem.js' {
   interface Problems {
     /** The step needs the result of an earlier one. */
     flow_step_early: null;
+    /** The portal cannot run the flow of the application. */
+    flow_impossible: null;
   }
 }
 
@@ -126,7 +128,7 @@ export class TryController {
 }
 
 function triable(client: OwnedClient): OwnedClient {
-  if (!isTriable(client)) throw early();
+  if (!isTriable(client)) throw refused('conflict', problem('flow_impossible', []));
   return client;
 }
 

@@ -1,4 +1,4 @@
-import { button, hiddenFields, noteBox, postForm } from '#pages/components.js';
+import { button, facts, hiddenFields, noteBox, postForm } from '#pages/components.js';
 import type { ListedRequest } from '#clients/requests/client-request.store.js';
 import type { OwnedSummary } from '#clients/owners/owned-client.store.js';
 import type { Page } from '#pages/page.responder.js';
@@ -29,6 +29,14 @@ export function timeOf(translator: Translator, time: Date | string | null): Frag
   if (time === null) return null;
   const date = new Date(time);
   return html`<time datetime="${date.toISOString()}">${translator.time(date)}</time>`;
+}
+
+/** Omits empty values. @param values by the names of the facts */
+export function factsOf(
+  translator: Translator,
+  values: Readonly<Partial<Record<MessageId, Fragment>>>,
+): Html {
+  return facts(Object.entries(values).map(([name, value]) => [translator.text(name as MessageId), value]));
 }
 
 /** Marks an English text for screen readers (WCAG 2.2, 3.1.2). */

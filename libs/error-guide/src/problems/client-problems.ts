@@ -85,6 +85,7 @@ export const EVENT_PROBLEMS = {
     text: ({ values: { jti } }) => `there is no event ${quoted(jti)}: it may be older than two weeks`,
     next: () => ({ text: 'See', command: ['event', 'list'] }),
   },
+  flow_impossible: () => 'the portal cannot run the flow of this application',
   flow_step_early: () => 'the step needs the result of an earlier one',
   refused_request_unknown: ({ values: { id } }) => `there is no refused request ${quoted(id)}`,
   event_waits: ({ values: { jti } }) => `the event ${jti} still waits for its receiver`,

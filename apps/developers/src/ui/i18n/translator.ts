@@ -21,6 +21,11 @@ export class Translator extends CatalogueTranslator<MessageId> {
     });
   }
 
+  /** Returns several texts, for example the headings of a table. */
+  texts(...ids: readonly MessageId[]): string[] {
+    return ids.map((id) => this.text(id));
+  }
+
   /** Returns the user's text of a scope as plain text, in English if the language lacks it. */
   scopeText(name: string): string {
     const texts = this.known?.find(name)?.texts;
