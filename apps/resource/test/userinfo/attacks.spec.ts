@@ -1,7 +1,6 @@
-import { generateKeyPairSync } from 'node:crypto';
 import request, { type Response, type Test } from 'supertest';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { DpopKey } from '#test/support/keys.js';
+import { DpopKey, ID_TOKEN_KEYS } from '#test/support/keys.js';
 import { REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { type ResourceApp, startResourceApp } from '../support/start-resource-app.js';
 
@@ -13,9 +12,7 @@ let client: TestClient;
 let userId: number;
 
 beforeAll(async () => {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-  app = await startResourceApp({ ID_TOKEN_KEYS: pem });
+  app = await startResourceApp({ ID_TOKEN_KEYS });
   [client, userId] = [await app.client(), await app.user()];
 });
 
