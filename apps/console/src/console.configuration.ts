@@ -1,6 +1,6 @@
 import { IsNotEmpty } from 'class-validator';
 import { DEFAULT_AUDIT_RETENTION } from '#audit/retention.js';
-import { changedNothing } from '#operations/administration.error.js';
+import { changedNothing } from '#platform/validation/administration.error.js';
 import { IsLoginSecret, PagesConfiguration } from '#pages/pages.configuration.js';
 import type { PagesOptions } from '#pages/pages.options.js';
 import { settingsOf } from '#platform/configuration/service.configuration.js';

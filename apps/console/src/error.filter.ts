@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { type FailedRequest, failedRequest, statusName } from '#platform/http/failed-request.js';
 import { addErrorToLog, referenceOf } from '#platform/logging/request-log.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
-import { AdministrationError, REFUSAL_STATUS } from '#operations/administration.error.js';
+import { AdministrationError, REFUSAL_STATUS } from '#platform/validation/administration.error.js';
 import { describeProblems, nextOf } from '#error-guide/problems/describe-problem.js';
 import { memberOf } from '#operations/member-names.js';
 import { isApiRequest, sendProblem, tokenFailure, withAllowedMethods } from './api/problem.js';

@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AdministrationError, REFUSAL_STATUS } from '#operations/administration.error.js';
+import { AdministrationError, REFUSAL_STATUS } from '#platform/validation/administration.error.js';
 import { PageResponder, seeOther } from '#pages/page.responder.js';
 import { LoginRequiredError, loginUrl } from '#pages/recent-logins.js';
 import { failedRequest, statusName } from '#platform/http/failed-request.js';

@@ -1,18 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, ClientSecretEntity } from './client.entity.js';
-import {
-  ensureSector,
-  lockClient,
-  lockExisting,
-  unknownClient,
-  writeClientLogo,
-} from './client.statements.js';
+import { ensureSector, lockClient, lockExisting, writeClientLogo } from './client.statements.js';
 import { skeletonOf } from './name-skeleton.js';
 import { BATCH, revokeOwned } from '#grants/records/grant-record.statements.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
 import type { ClientFlags } from './client-flags.js';
-import type { ClientCondition, ClientLinks, ClientLogo, LogoutUris, TokenRules } from './client.js';
+import {
+  type ClientCondition,
+  type ClientLinks,
+  type ClientLogo,
+  type LogoutUris,
+  type TokenRules,
+  unknownClient,
+} from './client.js';
 import type { ClientKeys, ClientType } from '#oauth/oauth-client.js';
 
 export interface ClientRegistration extends ClientFlags, ClientLinks, ClientKeys, LogoutUris, TokenRules {

@@ -4,7 +4,7 @@ import type { ClientCondition, ClientSecretRecord } from './client.js';
 import { ClientEntity, ClientSecretEntity } from './client.entity.js';
 import { lockClient } from './client.statements.js';
 import { hasKeys } from '#oauth/oauth-client.js';
-import { AdministrationError, refused } from '#operations/administration.error.js';
+import { AdministrationError, refused } from '#platform/validation/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 
 interface SecretUsage {

@@ -1,20 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { EntityManager } from 'typeorm';
 import { ClientEntity, ClientLogoEntity, SubjectSectorEntity } from './client.entity.js';
-import type { ClientCondition, ClientLogo } from './client.js';
+import { type ClientCondition, type ClientLogo, unknownClient } from './client.js';
 import { ClientOwnerEntity } from './owners/client-owner.entity.js';
-import { type AdministrationError, checkVersion, refused } from '#operations/administration.error.js';
-import { problem } from '#platform/validation/problem.js';
-
-declare module '#platform/validation/problem.js' {
-  interface Problems {
-    client_unknown: { readonly id: string };
-  }
-}
-
-export function unknownClient(clientId: string): AdministrationError {
-  return refused('unknown', problem('client_unknown', [], { id: clientId }));
-}
+import { checkVersion } from '#platform/validation/administration.error.js';
 
 /** Serializes changes to a client. @throws AdministrationError `client_unknown`, `version_outdated` */
 export async function lockClient(

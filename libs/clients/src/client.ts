@@ -2,7 +2,19 @@ import type { GrantType } from '#oauth/client-credentials.js';
 import type { ClientKeys, ClientType, OAuthClient } from '#oauth/oauth-client.js';
 import type { SubjectRule } from '#oauth/openid/id-token.js';
 import type { SigningAlgorithm } from '#oauth/openid/signing-keys.js';
+import { type AdministrationError, refused } from '#platform/validation/administration.error.js';
+import { problem } from '#platform/validation/problem.js';
 import type { ClientFlags } from './client-flags.js';
+
+declare module '#platform/validation/problem.js' {
+  interface Problems {
+    client_unknown: { readonly id: string };
+  }
+}
+
+export function unknownClient(clientId: string): AdministrationError {
+  return refused('unknown', problem('client_unknown', [], { id: clientId }));
+}
 
 /** Only its owners and testers can use an application in testing, until an operator approves its registration. */
 export type ClientStage = 'testing' | 'live';

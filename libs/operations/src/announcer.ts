@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditRecord } from '#audit/event.js';
 import type { ApplyRevocationsRequest } from '#messaging/contract.js';
-import { AdministrationError } from './administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { type Actor, AuditTrail } from './audit-trail.js';
 import { RunningServices } from './running-services/running-services.js';
 

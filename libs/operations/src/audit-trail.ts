@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { ConsoleRole } from '#users/operators/console-role.js';
+import type { ActorRights } from '#users/operators/console-role.js';
 import { auditEvent, type AuditEvent, type AuditRecord, exportEvent } from '#audit/event.js';
 import { serialize } from '#audit/publisher.js';
 import { AuditReader } from '#audit/reader.js';
@@ -9,21 +9,15 @@ import { isUnanswered, isUnserved, storeEvent } from '#audit/streams.js';
 import { DependencyUnavailableError } from '#platform/errors.js';
 import { startLogExport } from '#platform/telemetry/start-telemetry.js';
 import { problem, type Problems } from '#platform/validation/problem.js';
-import { AdministrationError } from './administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { AdministrationOptions, trailServer } from './administration.options.js';
 import { OperatorNats } from './operator-nats.js';
 import { warningText } from './failure-text.js';
 import { jsonText } from './wording.js';
 
-export interface Actor {
+export interface Actor extends ActorRights {
   /** Name in the audit trail, like `ada@laptop`. */
   readonly name: string;
-  readonly channel: 'command' | 'api' | 'page' | 'portal';
-  /**
-   * Null for the owner of an application, during a login, and for an API client whose token does not have the scope
-   * `admin:operators`.
-   */
-  readonly role: ConsoleRole | null;
 }
 
 /** Owner of applications, or a user who requests one. */

@@ -1,7 +1,7 @@
 import { describeProblem, describeProblems } from '#error-guide/problems/describe-problem.js';
 import { messageOf } from '#platform/errors.js';
 import { type Problem } from '#platform/validation/problem.js';
-import { AdministrationError } from './administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 
 /**
  * Returns the text of a failure for operators. The message of an AdministrationError has only the ids of its problems.

@@ -1,6 +1,6 @@
 import type { Problem } from '#platform/validation/problem.js';
 import { validate } from '#platform/validation/validate.js';
-import { AdministrationError, refuseInvalid } from './administration.error.js';
+import { AdministrationError, refuseInvalid } from '#platform/validation/administration.error.js';
 
 /**
  * Input of an operation, in which the compiler finds misspelt fields. Every field is optional, because the operation

@@ -1,6 +1,6 @@
 import { describeProblem } from '#error-guide/problems/describe-problem.js';
 import { fieldOfProblem } from '#error-guide/problems/problem-entry.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { checkNewClient } from '#clients/operations/new-client.js';
 import { checkClientChanges } from '#clients/operations/registration-changes.js';
 import { GrantSelectionDto } from '#grants/operations/grant.dto.js';

@@ -1,5 +1,5 @@
 import { nextOf } from '#error-guide/problems/describe-problem.js';
-import type { AdministrationError } from '#operations/administration.error.js';
+import type { AdministrationError } from '#platform/validation/administration.error.js';
 import { createHash } from 'node:crypto';
 import { type INestApplicationContext } from '@nestjs/common';
 import { connect } from '@nats-io/transport-node';

@@ -4,7 +4,7 @@ import { mayChangeRole, privilegedAccount } from './operators/console-role.js';
 import { deleteInvitationsOf } from './operators/console-operator.statements.js';
 import { DeletedIdentityEntity, UserEntity } from './user.entity.js';
 import type { AccountCondition, Identity } from './user.js';
-import { checkVersion } from '#operations/administration.error.js';
+import { checkVersion } from '#platform/validation/administration.error.js';
 import { NEXT_GENERATION } from './user.store.js';
 
 export type Disabler = 'operator' | 'product';

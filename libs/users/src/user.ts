@@ -1,5 +1,4 @@
-import type { Actor } from '#operations/audit-trail.js';
-import type { LastAdminChange } from './operators/console-role.js';
+import type { ActorRights, LastAdminChange } from './operators/console-role.js';
 
 export interface User {
   readonly id: number;
@@ -47,7 +46,7 @@ export interface AccountCondition {
   /** Undefined for every version. */
   readonly version?: number | undefined;
   /** Operator or API client; undefined if a user or the product makes the change. */
-  readonly actor?: Actor;
+  readonly actor?: ActorRights;
   /** Refused if the console would have no admin; undefined permits the change. */
   readonly unconfirmed?: LastAdminChange | undefined;
 }

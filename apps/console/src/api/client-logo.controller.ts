@@ -1,5 +1,5 @@
 import { Param, Req } from '@nestjs/common';
-import { type AdministrationError, refused } from '#operations/administration.error.js';
+import { type AdministrationError, refused } from '#platform/validation/administration.error.js';
 import type { Change } from '#operations/audit-trail.js';
 import { problem } from '#platform/validation/problem.js';
 import { ClientService } from '#clients/operations/client.service.js';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { type Expected, refused } from '#operations/administration.error.js';
+import { type Expected, refused } from '#platform/validation/administration.error.js';
 import { matchesWeakly, parseEntityTags, entityTagOf } from '#oauth/entity-tag.js';
 import { problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';

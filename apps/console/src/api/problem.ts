@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { HttpException, NotFoundException } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
 import { describeProblem } from '#error-guide/problems/describe-problem.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { TokenRefusedError } from '#introspection/refusals.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { type FailedRequest, failedRequest, RefusedRequestError } from '#platform/http/failed-request.js';

@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LOGO_MEDIA_TYPES, MAX_LOGO_BYTES } from '#clients/registration/logo.js';
-import { AdministrationError, refused } from '#operations/administration.error.js';
+import { AdministrationError, refused } from '#platform/validation/administration.error.js';
 import type { Actor } from '#operations/audit-trail.js';
 import type { ClientTokenInfo } from '#introspection/index.js';
 import { problem } from '#platform/validation/problem.js';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { refuseInvalid } from '#operations/administration.error.js';
+import { refuseInvalid } from '#platform/validation/administration.error.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { queryOf } from '#pages/form.js';

@@ -1,7 +1,7 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { from, lastValueFrom, type Observable } from 'rxjs';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { entityTagOf } from '#oauth/entity-tag.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { addLogContext } from '#platform/logging/request-log.js';

@@ -1,5 +1,5 @@
 import { Param } from '@nestjs/common';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import { type Scope, ScopeCatalogue } from '#oauth/scope.js';
 import { ApiController, Operation } from './operation.js';

@@ -2,7 +2,7 @@ import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { ClientService } from '#clients/operations/client.service.js';
 import { EventService } from '#events/operations/event.service.js';
 import { EventStreamService } from '#events/operations/event-stream.service.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import type { Change } from '#operations/audit-trail.js';
 import { Form, QueryForm } from '#pages/form.js';
 import { actorOf, CurrentOperator, type Operator } from '../operator.js';

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, NotFoundException, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import type { ClientView } from '#clients/operations/client.description.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { LOGO_LIMITS } from '#clients/registration/logo.js';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AdministrationError } from '#operations/administration.error.js';
+import type { AdministrationError } from '#platform/validation/administration.error.js';
 import { describeProblem } from '#error-guide/problems/describe-problem.js';
 import { fieldOfProblem } from '#error-guide/problems/problem-entry.js';
 import { type ClientView, isApiClient } from '#clients/operations/client.description.js';

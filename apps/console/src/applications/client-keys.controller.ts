@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import type { ClientView } from '#clients/operations/client.description.js';
 import type { ClientChanges } from '#clients/operations/client.dto.js';
 import { ClientService } from '#clients/operations/client.service.js';

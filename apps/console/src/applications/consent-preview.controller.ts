@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { type AdministrationError, refused } from '#operations/administration.error.js';
+import { type AdministrationError, refused } from '#platform/validation/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { type Locale, LOCALES } from '#oauth/locale.js';

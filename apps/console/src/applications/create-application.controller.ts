@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import { Creates } from '#pages/form.interceptor.js';

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, Post } from '@nestjs/common';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
 import type { Form } from '#pages/form.js';

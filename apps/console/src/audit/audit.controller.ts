@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough, type Writable } from 'node:stream';
 import { Controller, Get, Logger, StreamableFile, UseInterceptors } from '@nestjs/common';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { ClientService } from '#clients/operations/client.service.js';
 import { UserService } from '#users/operations/user.service.js';

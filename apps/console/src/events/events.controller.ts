@@ -1,7 +1,7 @@
 import { Controller, Get, UseInterceptors } from '@nestjs/common';
 import { ClientService } from '#clients/operations/client.service.js';
 import { UserService } from '#users/operations/user.service.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
 import { ExplainService } from '#audit/operations/explain/explain.service.js';

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, type HttpRedirectResponse, Post } from '@nestjs/common';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { KeyService } from '#keys/operations/key.service.js';
 import { publicIdTokenKeys } from '#oauth/openid/signing-keys.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Body, Controller, Get, type HttpRedirectResponse, Param, Post, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
 import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import type { Change } from '#operations/audit-trail.js';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';

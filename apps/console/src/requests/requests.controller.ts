@@ -4,7 +4,7 @@ import { ReviewService } from '#clients/operations/requests/review.service.js';
 import { readLogo } from '#clients/registration/logo.js';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import type { Notices } from '#pages/components.js';
 import type { PageRequest } from '#pages/account.js';
 import { Form, queryOf } from '#pages/form.js';

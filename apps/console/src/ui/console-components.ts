@@ -1,6 +1,6 @@
 import type { RefusalGroup } from '#audit/operations/explain/refusal-summary.js';
 import type { Locale } from '#oauth/locale.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import type { Change } from '#operations/audit-trail.js';
 import { printable, shellWords } from '#operations/wording.js';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';

@@ -1,6 +1,6 @@
 import { Body, Controller, Get, Param, ParseIntPipe, Post } from '@nestjs/common';
 import { ConsoleOperatorService } from '#users/operations/operators/console-operator.service.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { GrantService } from '#grants/operations/grant.service.js';
 import { UserService } from '#users/operations/user.service.js';
 import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';

@@ -1,7 +1,7 @@
 import { Controller, Get, Inject, Param } from '@nestjs/common';
 import { RefusedRequestService } from '#audit/operations/refused/refused-request.service.js';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { type Form, QueryForm } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';
 import { utc } from '#pages/format.js';

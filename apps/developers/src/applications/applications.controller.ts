@@ -4,7 +4,7 @@ import { ClientMemberService } from '#clients/operations/owners/client-member.se
 import { RequestService } from '#clients/operations/requests/request.service.js';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { ClientService } from '#clients/operations/client.service.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { type Form, QueryForm } from '#pages/form.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
 import { RecentLogin } from '#pages/route-rules.js';

@@ -1,7 +1,7 @@
 import { MAX_LOGO_BYTES } from '#clients/registration/logo.js';
 import { APPLICATION_KINDS } from '#clients/requests/request-content.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { choices, codes, facts, FOCUS, linesField, otherProblems, textField } from '#pages/components.js';
 import type { Form } from '#pages/form.js';
 import type { Page } from '#pages/page.responder.js';

@@ -2,7 +2,7 @@ import { Body, Controller, Get, type HttpRedirectResponse, Param, Post } from '@
 import type { RequestView } from '#clients/operations/requests/request.description.js';
 import { RequestService } from '#clients/operations/requests/request.service.js';
 import { ScopeCatalogue } from '#oauth/scope.js';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import { type Form } from '#pages/form.js';
 import { Creates } from '#pages/form.interceptor.js';
 import { SentBeforeLogin, SentFrom } from '#pages/kept-forms.service.js';

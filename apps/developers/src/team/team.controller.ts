@@ -1,7 +1,7 @@
 import { Body, Controller, Get, type HttpRedirectResponse, Param, ParseUUIDPipe, Post } from '@nestjs/common';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
 import { ClientMemberService } from '#clients/operations/owners/client-member.service.js';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import type { Member } from '#clients/owners/client-member.store.js';
 import { Creates } from '#pages/form.interceptor.js';

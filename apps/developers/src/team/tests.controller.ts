@@ -1,7 +1,7 @@
 import { Controller, Get, type HttpRedirectResponse, Param, Post } from '@nestjs/common';
 import { ClientMemberService } from '#clients/operations/owners/client-member.service.js';
 import type { TestedClient } from '#clients/owners/client-member.store.js';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
 import { problem } from '#platform/validation/problem.js';
 import { CurrentViewer, type Viewer } from '../developer.js';

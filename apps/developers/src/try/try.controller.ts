@@ -11,7 +11,7 @@ import {
 } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import type { Form } from '#pages/form.js';
 import { SentFrom } from '#pages/kept-forms.service.js';
 import { type Page, seeOther } from '#pages/page.responder.js';

@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { describeProblems } from '#error-guide/problems/describe-problem.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { withAdministration } from '../connections/administration.js';
 import type { Administration } from '../connections/open-administration.js';
 import { ChangeSettings } from '../settings/settings.js';

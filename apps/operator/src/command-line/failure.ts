@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { AdministrationError, type RefusalKind } from '#operations/administration.error.js';
+import { AdministrationError, type RefusalKind } from '#platform/validation/administration.error.js';
 import { warnOf } from './change.js';
 import { FindingsError, IncompleteError, InputError, textOf } from './flags.js';
 import { jsonLine, printError, wantsJson } from './output.js';

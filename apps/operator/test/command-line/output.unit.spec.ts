@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import stringWidth from 'string-width';
 import { Argument } from 'commander';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { planImport } from '#clients/operations/file/import-plan.js';
 import { readFile } from '#clients/operations/file/read-file.js';
 import { ScopeCatalogue } from '#oauth/scope.js';

@@ -1,6 +1,6 @@
 import type { ClientStore } from '../client.store.js';
 import { DependencyUnavailableError } from '#platform/errors.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { warningText } from '#operations/failure-text.js';
 import { problem } from '#platform/validation/problem.js';
 

@@ -3,7 +3,7 @@ import type { ClientCondition, ClientSecretRecord } from '../client.js';
 import { ClientSecretStore, unknownSecret } from '../client-secret.store.js';
 import { ClientStore } from '../client.store.js';
 import { generateClientSecret } from '#oauth/oauth-client.js';
-import type { Expected } from '#operations/administration.error.js';
+import type { Expected } from '#platform/validation/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { described } from '#operations/member-names.js';

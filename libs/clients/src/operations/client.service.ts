@@ -8,6 +8,7 @@ import {
   type ClientLogo,
   type ClientWithSecrets,
   DuplicateClientError,
+  unknownClient,
 } from '../client.js';
 import { ClientStore } from '../client.store.js';
 import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
@@ -21,7 +22,7 @@ import { generateClientSecret, hasKeys } from '#oauth/oauth-client.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { OutsideHosts } from '#platform/http/outside-hosts.js';
 import { OutsideHttp } from '#platform/http/outside-http.js';
-import { AdministrationError, type Expected, refused } from '#operations/administration.error.js';
+import { AdministrationError, type Expected, refused } from '#platform/validation/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import { AdministrationOptions, readableScopes } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
@@ -39,7 +40,6 @@ import {
   HandoverDto,
   type NewClientInput,
 } from './client.dto.js';
-import { unknownClient } from '../client.statements.js';
 import { identifyClient } from './client-lookup.js';
 import { consoleChangeProblems, isConsoleClient } from './console-client.js';
 import { redirectUriHints } from '#error-guide/redirect-uri-hints.js';

@@ -3,7 +3,7 @@ import { clientOfDocument, fetchDocument, isDocumentFailure } from '../documents
 import { FAPI_FLAGS } from '../client-flags.js';
 import type { OutsideHttp } from '#platform/http/outside-http.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { refused, refuseInvalid } from '#operations/administration.error.js';
+import { refused, refuseInvalid } from '#platform/validation/administration.error.js';
 import { checked, type Input, validated } from '#operations/operation-input.js';
 import { problem } from '#platform/validation/problem.js';
 import { readLogo } from '../registration/logo.js';

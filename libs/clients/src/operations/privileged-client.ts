@@ -1,5 +1,5 @@
 import { type Actor, isOwner } from '#operations/audit-trail.js';
-import type { Expected } from '#operations/administration.error.js';
+import type { Expected } from '#platform/validation/administration.error.js';
 import { privilegedAccount } from '#users/operators/console-role.js';
 import type { ClientCondition, ClientWithSecrets } from '../client.js';
 import { isConsoleClient } from './console-client.js';

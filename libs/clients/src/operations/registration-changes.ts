@@ -4,7 +4,7 @@ import type { ClientJwk } from '#oauth/client-assertion/client-keys.js';
 import type { ClientKeys, ClientType } from '#oauth/oauth-client.js';
 import { thumbprintOf } from '#oauth/jwk.js';
 import type { ScopeCatalogue } from '#oauth/scope.js';
-import { AdministrationError, refuseInvalid } from '#operations/administration.error.js';
+import { AdministrationError, refuseInvalid } from '#platform/validation/administration.error.js';
 import { checked, type Input } from '#operations/operation-input.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { fieldsOf, validate } from '#platform/validation/validate.js';

@@ -10,7 +10,7 @@ import {
   type Expected,
   refused,
   refuseInvalid,
-} from '#operations/administration.error.js';
+} from '#platform/validation/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { isVisibleName, VISIBLE_NAME } from '../registration/client-metadata.js';

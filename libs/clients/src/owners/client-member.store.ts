@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, MoreThan } from 'typeorm';
-import { type AdministrationError, refused } from '#operations/administration.error.js';
+import { type AdministrationError, refused } from '#platform/validation/administration.error.js';
 import { violatedCheck } from '#platform/postgres/postgres-errors.js';
 import { problem } from '#platform/validation/problem.js';
 import { UserEntity } from '#users/user.entity.js';

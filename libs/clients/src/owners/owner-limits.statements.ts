@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { problem } from '#platform/validation/problem.js';
-import { type AdministrationError, refused } from '#operations/administration.error.js';
+import { type AdministrationError, refused } from '#platform/validation/administration.error.js';
 
 /** Limits of one user, and of one application. */
 export const OWNER_LIMITS = {

@@ -5,7 +5,7 @@ import {
   ResourceServerEntity,
   type ResourceServerWithHash,
 } from './resource-server.entity.js';
-import { checkVersion, outdated } from '#operations/administration.error.js';
+import { checkVersion, outdated } from '#platform/validation/administration.error.js';
 import { type ClientKeys, generateResourceServerId } from '#oauth/oauth-client.js';
 
 /** Other texts cannot be ids, and PostgreSQL rejects NUL. */

@@ -6,7 +6,7 @@ import { RequestService } from '#clients/operations/requests/request.service.js'
 import type { RequestContent } from '#clients/operations/requests/requested-registration.js';
 import { ReviewService } from '#clients/operations/requests/review.service.js';
 import { ClientRegistrationStore } from '#clients/client-registration.store.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { blocked } from '#test/support/until.js';
 import { UserAccountStore } from '#users/user-account.store.js';
 import { DataSource } from 'typeorm';

@@ -7,7 +7,7 @@ import {
   trailServer,
   type TrailSettings,
 } from '#operations/administration.options.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import { withNats } from '#operations/operator-nats.js';
 import { Announcer } from '#operations/announcer.js';

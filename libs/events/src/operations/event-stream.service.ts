@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { changesBetween } from '#audit/changes.js';
 import { ClientStore } from '#clients/client.store.js';
-import { unknownClient } from '#clients/client.statements.js';
+import { unknownClient } from '#clients/client.js';
 import { identifyClient } from '#clients/operations/client-lookup.js';
 import { checkPrivileges } from '#clients/operations/privileged-client.js';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Actor, Change } from '#operations/audit-trail.js';

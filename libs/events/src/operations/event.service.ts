@@ -3,7 +3,7 @@ import { identifyClient } from '#clients/operations/client-lookup.js';
 import { checkPrivileges } from '#clients/operations/privileged-client.js';
 import { ClientStore } from '#clients/client.store.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { mapPage, pageRequest } from '#operations/list.js';

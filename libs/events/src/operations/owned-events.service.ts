@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { unknownClient } from '#clients/client.statements.js';
+import { unknownClient } from '#clients/client.js';
 import { OwnedClientStore } from '#clients/owners/owned-client.store.js';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import { Announcer } from '#operations/announcer.js';
 import type { OwnerActor } from '#operations/audit-trail.js';
 import { problem } from '#platform/validation/problem.js';

@@ -8,9 +8,9 @@ import {
 } from '../records/grant-administration.store.js';
 import type { ListPage } from '#platform/postgres/list-page.js';
 import { UserAccountStore } from '#users/user-account.store.js';
-import { AdministrationError, type Expected, refused } from '#operations/administration.error.js';
+import { AdministrationError, type Expected, refused } from '#platform/validation/administration.error.js';
 import { Announcer } from '#operations/announcer.js';
-import { unknownClient } from '#clients/client.statements.js';
+import { unknownClient } from '#clients/client.js';
 import { identifyClient } from '#clients/operations/client-lookup.js';
 import { type Input, validated } from '#operations/operation-input.js';
 import { mapPage, pageRequest } from '#operations/list.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Any, DataSource, IsNull, type Repository, type SelectQueryBuilder } from 'typeorm';
-import { checkVersion } from '#operations/administration.error.js';
+import { checkVersion } from '#platform/validation/administration.error.js';
 import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
 import { inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
 import { GrantRecordEntity } from './grant-record.entity.js';

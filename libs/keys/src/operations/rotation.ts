@@ -1,7 +1,7 @@
 import type { RecordedKey } from '../token-key.store.js';
 import { KeyRing } from '../key-ring.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { processNames } from '#operations/wording.js';
 import { isNeeded, type KeyReport, keyReport, silentApps } from './key-report.js';

@@ -15,7 +15,7 @@ import { natsOptions } from '#messaging/nats.connection.js';
 import type { NatsWork } from '#messaging/use-connection.js';
 import { statusInbox } from '#messaging/service-status.js';
 import { problem } from '#platform/validation/problem.js';
-import { AdministrationError } from '../administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { AdministrationOptions } from '../administration.options.js';
 import { warningText } from '../failure-text.js';
 import { OperatorNats } from '../operator-nats.js';

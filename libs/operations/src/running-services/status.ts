@@ -7,7 +7,7 @@ import {
   statusSubject,
 } from '#messaging/service-status.js';
 import { processName } from '../wording.js';
-import { AdministrationError } from '../administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { warningText } from '../failure-text.js';
 import { problem } from '#platform/validation/problem.js';
 import type { RunningServices } from './running-services.js';

@@ -4,7 +4,7 @@ import { isEmailAddress } from '#oauth/links.js';
 import { problem, reports } from '#platform/validation/problem.js';
 import { MayBeAbsent, Satisfies } from '#platform/validation/validate.js';
 import { Cursor, FilterDto, Limit } from '#operations/list.js';
-import { type AdministrationError, refused } from '#operations/administration.error.js';
+import { type AdministrationError, refused } from '#platform/validation/administration.error.js';
 import { printable } from '#operations/wording.js';
 import { isUserId, type User } from '../user.js';
 import { isTimeZone } from '../user-profile.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { AuditRecord } from '#audit/event.js';
-import { AdministrationError, type Expected, refused } from '#operations/administration.error.js';
+import { AdministrationError, type Expected, refused } from '#platform/validation/administration.error.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { RunningServices } from '#operations/running-services/running-services.js';

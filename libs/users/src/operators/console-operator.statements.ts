@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import type { LastAdminChange } from './console-role.js';
 

@@ -1,5 +1,4 @@
-import { type AdministrationError, refused } from '#operations/administration.error.js';
-import type { Actor } from '#operations/audit-trail.js';
+import { type AdministrationError, refused } from '#platform/validation/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 
 /** From least to most privileged: each role includes the roles before it. */
@@ -7,6 +6,16 @@ export const CONSOLE_ROLES = ['viewer', 'support', 'admin'] as const;
 
 /** `viewer` reads, `support` also ends access (revokes, disables), `admin` may do everything. */
 export type ConsoleRole = (typeof CONSOLE_ROLES)[number];
+
+/** Rights of the person or program that makes a change. */
+export interface ActorRights {
+  readonly channel: 'command' | 'api' | 'page' | 'portal';
+  /**
+   * Null for the owner of an application, during a login, and for an API client whose token does not have the scope
+   * `admin:operators`.
+   */
+  readonly role: ConsoleRole | null;
+}
 
 /** API clients and the application by which operators log in have the rights of operators. */
 type PrivilegedAccount = 'application' | 'user';
@@ -34,10 +43,7 @@ export function mayChangeRole(actor: ConsoleRole | null, role: ConsoleRole | nul
 }
 
 /** Error for an actor who must not change an account that has the rights of operators. */
-export function privilegedAccount(
-  { channel }: Pick<Actor, 'channel'>,
-  account: PrivilegedAccount,
-): AdministrationError {
+export function privilegedAccount({ channel }: ActorRights, account: PrivilegedAccount): AdministrationError {
   const id = channel === 'api' ? 'operators_scope_required' : 'admin_required';
   return refused('forbidden', problem(id, [], { account }));
 }

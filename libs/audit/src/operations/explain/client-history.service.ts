@@ -10,7 +10,7 @@ import { nextStart, startOf, type Unit } from '../index/page-of-events.js';
 import { AuditTrail } from '#operations/audit-trail.js';
 import { INDEX_BEHIND } from '../audit.service.js';
 import { IsTime, parseTime } from '../audit.dto.js';
-import { unknownClient } from '#clients/client.statements.js';
+import { unknownClient } from '#clients/client.js';
 import { clientIdInTrail } from '#clients/operations/client-lookup.js';
 import { type Input, validated } from '#operations/operation-input.js';
 import { reports } from '#platform/validation/problem.js';

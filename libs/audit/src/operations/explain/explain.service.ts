@@ -3,7 +3,7 @@ import { ClientStore } from '#clients/client.store.js';
 import { EventStore } from '#events/event.store.js';
 import { type EventView, eventView } from '#events/operations/event.service.js';
 import { GrantAdministrationStore } from '#grants/records/grant-administration.store.js';
-import { AdministrationError } from '#operations/administration.error.js';
+import { AdministrationError } from '#platform/validation/administration.error.js';
 import { AdministrationOptions, readableScopes } from '#operations/administration.options.js';
 import { AuditTrail } from '#operations/audit-trail.js';
 import { problem } from '#platform/validation/problem.js';

@@ -1,6 +1,6 @@
 import { guideEntry } from '#error-guide/error-guide.js';
 import type { Party } from '#error-guide/guide-entry.js';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
 import type { AuditEvent } from '../../event.js';
 import type { EventCount, Occurrences } from '../../index/audit-index.store.js';

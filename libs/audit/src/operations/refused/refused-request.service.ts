@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import type { OwnedClient } from '#clients/owners/owned-client.store.js';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import { Cursor, Limit, mapPage, pageRequest } from '#operations/list.js';
 import { type Input, validated } from '#operations/operation-input.js';
 import type { ListPage } from '#platform/postgres/list-page.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type TransferredClient, ClientTransferStore } from '../../client-transfer.store.js';
 import { ClientStore } from '../../client.store.js';
-import { unknownClient } from '../../client.statements.js';
+import { unknownClient } from '../../client.js';
 import { identifyClient } from '../client-lookup.js';
 import { clientFile, entryOf, VERSION } from './client-file.js';
 

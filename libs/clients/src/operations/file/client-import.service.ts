@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { createTwoFilesPatch } from 'diff';
 import { ClientTransferStore } from '../../client-transfer.store.js';
 import { hasKeys } from '#oauth/oauth-client.js';
-import { AdministrationError, refused, refuseInvalid } from '#operations/administration.error.js';
+import { AdministrationError, refused, refuseInvalid } from '#platform/validation/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { describeProblem } from '#error-guide/problems/describe-problem.js';
 import { type Problem, problem } from '#platform/validation/problem.js';

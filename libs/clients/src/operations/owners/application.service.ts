@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { FieldChange } from '#audit/event.js';
-import { type Expected, refuseInvalid } from '#operations/administration.error.js';
+import { type Expected, refuseInvalid } from '#platform/validation/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Change, OwnerActor } from '#operations/audit-trail.js';
@@ -15,7 +15,7 @@ import { RequestDetails } from '../../requests/request-content.js';
 import { splitChange } from '../../requests/reviewed-changes.js';
 import { updateEvent } from '../client.description.js';
 import type { ClientChanges } from '../client.dto.js';
-import { unknownClient } from '../../client.statements.js';
+import { unknownClient } from '../../client.js';
 import { changedRegistration, checkClientChanges } from '../registration-changes.js';
 import { requestView, type RequestView } from '../requests/request.description.js';
 import {

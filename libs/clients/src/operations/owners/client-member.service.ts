@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { IsIn, IsOptional, IsString } from 'class-validator';
 import { isEmailAddress } from '#oauth/links.js';
-import { refused } from '#operations/administration.error.js';
+import { refused } from '#platform/validation/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { described } from '#operations/member-names.js';
@@ -24,7 +24,7 @@ import {
   type TestedClient,
   unknownInvitation,
 } from '../../owners/client-member.store.js';
-import { unknownClient } from '../../client.statements.js';
+import { unknownClient } from '../../client.js';
 import { identifyClient } from '../client-lookup.js';
 import { isPrivilegedClient } from '../privileged-client.js';
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AdministrationError, refused, refuseInvalid } from '#operations/administration.error.js';
+import { AdministrationError, refused, refuseInvalid } from '#platform/validation/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import type { Change, OwnerActor } from '#operations/audit-trail.js';

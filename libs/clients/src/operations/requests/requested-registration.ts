@@ -1,4 +1,4 @@
-import { refuseInvalid } from '#operations/administration.error.js';
+import { refuseInvalid } from '#platform/validation/administration.error.js';
 import type { AdministrationSettings } from '#operations/administration.options.js';
 import type { Input } from '#operations/operation-input.js';
 import { type Problem, problem } from '#platform/validation/problem.js';

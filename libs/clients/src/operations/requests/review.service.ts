@@ -4,7 +4,7 @@ import { IsString } from 'class-validator';
 import { changesBetween } from '#audit/changes.js';
 import type { AuditRecord, FieldChange } from '#audit/event.js';
 import type { RequestFinding } from '#error-guide/request-findings.js';
-import { type AdministrationError, refused } from '#operations/administration.error.js';
+import { type AdministrationError, refused } from '#platform/validation/administration.error.js';
 import { AdministrationOptions } from '#operations/administration.options.js';
 import { Announcer } from '#operations/announcer.js';
 import { described } from '#operations/member-names.js';

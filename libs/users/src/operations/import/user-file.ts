@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { ImportedUserDto, type UserRecord } from '../../user-record.js';
-import { refuseInvalid } from '#operations/administration.error.js';
+import { refuseInvalid } from '#platform/validation/administration.error.js';
 import { type Problem, problem } from '#platform/validation/problem.js';
 import { fieldsOf } from '#platform/validation/validate.js';
 import { csvRows } from './csv-rows.js';

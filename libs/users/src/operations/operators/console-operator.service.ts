@@ -1,6 +1,6 @@
 import { applyDecorators, Injectable, Logger } from '@nestjs/common';
 import { IsBoolean, IsIn, IsString } from 'class-validator';
-import { type AdministrationError, refused } from '#operations/administration.error.js';
+import { type AdministrationError, refused } from '#platform/validation/administration.error.js';
 import { problem, reports } from '#platform/validation/problem.js';
 import { changesBetween } from '#audit/changes.js';
 import { AdministrationOptions } from '#operations/administration.options.js';

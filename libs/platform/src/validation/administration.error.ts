@@ -1,4 +1,4 @@
-import { type Problem, problem, type Problems } from '#platform/validation/problem.js';
+import { type Problem, problem, type Problems } from './problem.js';
 
 /**
  * - `invalid`: the input breaks a rule
@@ -63,7 +63,7 @@ export function refuseInvalid(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new AdministrationError('invalid', problems);
 }
 
-declare module '#platform/validation/problem.js' {
+declare module './problem.js' {
   interface Problems {
     /** `record` is absent for a resource of the HTTP API. */
     version_outdated: { readonly record?: undefined | 'application' | 'user' | 'grant' | 'account' };
