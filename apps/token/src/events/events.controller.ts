@@ -6,7 +6,6 @@ import {
   type ExecutionContext,
   Get,
   Header,
-  HttpCode,
   Patch,
   Post,
   Put,
@@ -41,43 +40,31 @@ export class EventsController {
   ) {}
 
   @Post(ENDPOINTS.eventStream)
-  @EventOperation('Creates the stream of the client', SSF_MANAGE, openapi.CREATED, openapi.NEW_STREAM)
+  @EventOperation('Creates the stream of the client', SSF_MANAGE, openapi.STREAM_CREATED, openapi.NEW_STREAM)
   createEventStream(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.create(clientId, body);
   }
 
   @Get(ENDPOINTS.eventStream)
-  @EventOperation(
-    'Reads the stream; without stream_id, a list of it',
-    SSF_READ,
-    openapi.CONFIGURATION_OR_LIST,
-  )
+  @EventOperation('Reads the stream; without stream_id, a list of it', SSF_READ, openapi.STREAM_OR_LIST)
   readEventStream(@Req() { clientId }: EventRequest, @StreamId() id?: string) {
     return this.streams.read(clientId, id);
   }
 
   @Patch(ENDPOINTS.eventStream)
-  @EventOperation(
-    'Changes the members that the request has',
-    SSF_MANAGE,
-    openapi.CONFIGURATION,
-    openapi.CHANGED_STREAM,
-  )
+  @EventOperation('Changes the members that the request has', SSF_MANAGE, openapi.STREAM, openapi.CHANGES)
   updateEventStream(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.update(clientId, body, false);
   }
 
   @Put(ENDPOINTS.eventStream)
-  @EventOperation('Replaces the configuration', SSF_MANAGE, openapi.CONFIGURATION, openapi.CHANGED_STREAM)
+  @EventOperation('Replaces the configuration', SSF_MANAGE, openapi.STREAM, openapi.CHANGES)
   replaceEventStream(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.update(clientId, body, true);
   }
 
   @Delete(ENDPOINTS.eventStream)
-  @HttpCode(204)
-  @EventOperation('Deletes the stream with its events', SSF_MANAGE, {
-    204: { description: 'The stream is deleted.' },
-  })
+  @EventOperation('Deletes the stream with its events', SSF_MANAGE, openapi.DELETED)
   deleteEventStream(@Req() { clientId }: EventRequest, @StreamId() id?: string) {
     return this.streams.delete(clientId, id);
   }
@@ -89,7 +76,6 @@ export class EventsController {
   }
 
   @Post(ENDPOINTS.eventStatus)
-  @HttpCode(200)
   @EventOperation('Pauses, disables or enables the stream', SSF_MANAGE, openapi.STATE, openapi.NEW_STATUS)
   setEventStreamStatus(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.setStatus(clientId, body);
@@ -97,43 +83,24 @@ export class EventsController {
 
   /** Section 8.1.3.2: 200 with an empty body. */
   @Post(ENDPOINTS.addEventSubject)
-  @HttpCode(200)
-  @EventOperation(
-    'Sends events about a user again',
-    SSF_MANAGE,
-    { 200: { description: 'The subject is in the stream.' } },
-    openapi.SUBJECT,
-  )
+  @EventOperation('Sends events about a user again', SSF_MANAGE, openapi.SUBJECT_ADDED, openapi.SUBJECT)
   addEventSubject(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.setSubject(clientId, body, true);
   }
 
   @Post(ENDPOINTS.removeEventSubject)
-  @HttpCode(204)
-  @EventOperation(
-    'Sends no events about a user',
-    SSF_MANAGE,
-    { 204: { description: 'The subject is not in the stream.' } },
-    openapi.SUBJECT,
-  )
+  @EventOperation('Sends no events about a user', SSF_MANAGE, openapi.SUBJECT_REMOVED, openapi.SUBJECT)
   removeEventSubject(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.setSubject(clientId, body, false);
   }
 
   @Post(ENDPOINTS.verifyEventStream)
-  @HttpCode(204)
-  @EventOperation(
-    'Sends a verification event',
-    SSF_MANAGE,
-    { 204: { description: 'The event is on its way.' } },
-    openapi.VERIFICATION,
-  )
+  @EventOperation('Sends a verification event', SSF_MANAGE, openapi.VERIFYING, openapi.VERIFICATION)
   verifyEventStream(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {
     return this.streams.verify(clientId, body);
   }
 
   @Post(ENDPOINTS.eventPoll)
-  @HttpCode(200)
   @Header('Pragma', 'no-cache')
   @EventOperation('Acknowledges events, and returns events that wait', SSF_READ, openapi.EVENTS, openapi.POLL)
   async pollEvents(@Req() { clientId }: EventRequest, @Body() body?: Parameters) {

@@ -1,4 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, HttpCode } from '@nestjs/common';
 import { oauthErrors, DPOP_NONCE } from '#openapi/oauth-errors.js';
 import { ApiOperation, json, type OperationDescription } from '#openapi/operation.js';
 import type { Schema } from '#openapi/schema.js';
@@ -27,7 +27,7 @@ const answer = (component: string, members: Members, optional: Members = {}): Sc
 });
 
 /** Section 8.1.1 of the Shared Signals Framework 1.0. */
-const STREAM = answer(
+const CONFIGURATION = answer(
   'StreamConfiguration',
   {
     stream_id: text('Names the stream in every other request.'),
@@ -107,18 +107,20 @@ const ERRORS = {
 
 /**
  * Describes an operation of the event API, whose id is the name of the method.
+ * @param success response, whose status the method returns
  * @param body absent if `stream_id` is in the query
  */
 export const EventOperation =
   (
     summary: string,
     scope: 'ssf.read' | 'ssf.manage',
-    responses: OperationDescription['responses'],
+    success: OperationDescription['responses'],
     body?: Schema,
   ): MethodDecorator =>
   (prototype, name, descriptor) =>
     applyDecorators(
       EventScope(scope),
+      HttpCode(Math.min(...Object.keys(success).map(Number))),
       ApiOperation({
         id: String(name),
         tag: 'Events',
@@ -127,7 +129,7 @@ export const EventOperation =
         ...(body
           ? { body: { types: ['application/json'], schema: body } }
           : { parameters: { stream_id: { in: 'query', description: 'The stream.', schema: TEXT } } }),
-        responses: { ...responses, ...ERRORS },
+        responses: { ...success, ...ERRORS },
       }),
     )(prototype, name, descriptor);
 
@@ -140,7 +142,7 @@ const SETTINGS = {
 const named = (members: Members, required: readonly string[] = []): Schema =>
   object({ stream_id: TEXT, ...members }, ['stream_id', ...required]);
 export const NEW_STREAM = object(SETTINGS);
-export const CHANGED_STREAM = named(SETTINGS);
+export const CHANGES = named(SETTINGS);
 export const NEW_STATUS = named({ status: TEXT, reason: TEXT }, ['status']);
 export const SUBJECT = named({ subject: object({ format: TEXT, iss: URI, sub: TEXT }) }, ['subject']);
 export const VERIFICATION = named({ state: TEXT });
@@ -151,23 +153,23 @@ export const POLL = object({
   setErrs: { type: 'object', additionalProperties: true },
 });
 
-const configuration = { description: 'The stream.', content: json(STREAM, {}) };
-export const CONFIGURATION = { 200: configuration };
-export const CREATED = { 201: configuration, ...oauthErrors({ 409: ['invalid_request'] }) };
-export const CONFIGURATION_OR_LIST = {
-  200: {
-    description: 'The stream, or a list.',
-    content: json({ anyOf: [STREAM, { type: 'array', items: STREAM }] }, {}),
-  },
+const returns = (description: string, schema: Schema) => ({ description, content: json(schema, {}) });
+export const STREAM = { 200: returns('The stream.', CONFIGURATION) };
+export const STREAM_CREATED = { 201: STREAM[200], ...oauthErrors({ 409: ['invalid_request'] }) };
+export const STREAM_OR_LIST = {
+  200: returns('The stream, or a list.', {
+    anyOf: [CONFIGURATION, { type: 'array', items: CONFIGURATION }],
+  }),
 };
-export const STATE = { 200: { description: 'The status.', content: json(STATUS, {}) } };
-export const EVENTS = { 200: { description: 'Events that wait.', content: json(POLLED, {}) } };
+export const DELETED = { 204: { description: 'The stream is deleted.' } };
+export const STATE = { 200: returns('The status.', STATUS) };
+export const SUBJECT_ADDED = { 200: { description: 'The subject is in the stream.' } };
+export const SUBJECT_REMOVED = { 204: { description: 'The subject is not in the stream.' } };
+export const VERIFYING = { 204: { description: 'The event is on its way.' } };
+export const EVENTS = { 200: returns('Events that wait.', POLLED) };
 export const SSF_CONFIGURATION: OperationDescription = {
   id: 'ssfConfiguration',
   tag: 'Metadata',
   summary: 'Metadata of the transmitter (section 7 of the Shared Signals Framework 1.0)',
-  responses: {
-    200: { description: 'The metadata.', content: json(TRANSMITTER, {}) },
-    ...oauthErrors({ 404: ['not_found'] }),
-  },
+  responses: { 200: returns('The metadata.', TRANSMITTER), ...oauthErrors({ 404: ['not_found'] }) },
 };
