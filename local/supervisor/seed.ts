@@ -38,9 +38,7 @@ export async function seed(databaseUrl: string, account: Account, settings: Sett
       });
     }
     // Without a header, because only the token app can encrypt it.
-    await streams.register(account.clientId, {
-      endpointUrl: `${new URL(settings.redirectUri).origin}/events`,
-    });
+    await streams.register(account.clientId, `${new URL(settings.redirectUri).origin}/events`);
     await seedLogin(clients, settings.consoleUrl, {
       clientId: account.consoleClientId,
       secret: account.consoleClientSecret,

@@ -197,7 +197,7 @@ it('the demo app reports a lost connection after the grant is revoked', async ()
 it('the demo app shows the end of its access as it arrives, and forgets the connection', async () => {
   const endpointUrl = `${product.demoUrl}/events`;
   await withStores(product.databaseUrl, (stores) =>
-    stores.get(EventStreamStore).register(product.run.client.client_id, { endpointUrl }),
+    stores.get(EventStreamStore).register(product.run.client.client_id, endpointUrl),
   );
   const { page, context } = await visit();
   await connect(page);

@@ -235,12 +235,7 @@ export class Actor {
     const { client_id: clientId } = await fixture.client();
     if (noun.startsWith('event-')) {
       const streams = fixture.store(EventStreamStore);
-      const endpointUrl = 'https://receiver.example.com/events';
-      await streams.register(clientId, {
-        endpointUrl,
-        eventsRequested: undefined,
-        authorizationHeader: undefined,
-      });
+      await streams.register(clientId, 'https://receiver.example.com/events');
       if (noun === 'event-streams') return [clientId];
       await streams.announceStatus(clientId, 'paused', 'fuzz');
       const delivered = await fixture.sql(

@@ -221,10 +221,9 @@ export class Installation {
         ...(confidential && { secretHash: hash }),
       });
       if (confidential)
-        await new EventStreamStore(source).register(clientId, {
-          endpointUrl: `${this.outside.eventsUrl}/${clientId}`,
-          eventsRequested: ['tokens-revoked'],
-        });
+        await new EventStreamStore(source).register(clientId, `${this.outside.eventsUrl}/${clientId}`, [
+          'tokens-revoked',
+        ]);
     });
     return {
       client_id: clientId,

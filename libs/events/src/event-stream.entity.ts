@@ -41,7 +41,8 @@ export class EventStreamEntity {
   /** Encrypted value of the header Authorization. Not selected by default, because only the token app may read it. */
   @Column({ name: 'authorization_header', type: 'bytea', nullable: true, select: false })
   authorizationHeader: Buffer | null;
-  @Column({ name: 'events_requested', type: 'text', array: true }) eventsRequested: RequestableEvent[];
+  @Column({ name: 'events_requested', type: 'text', array: true })
+  eventsRequested: readonly RequestableEvent[];
   @Column({ type: 'text', nullable: true }) description: string | null;
   @Column({ type: 'text', default: 'enabled' }) status: StreamStatus;
   @Column({ name: 'status_reason', type: 'text', nullable: true }) statusReason: string | null;

@@ -8,16 +8,10 @@ import { EventStreamEntity, ExcludedSubjectEntity, type StreamStatus } from './e
 export type EventStream = Readonly<EventStreamEntity>;
 
 /** Configuration that the client chooses (section 8.1.1 of the Shared Signals Framework 1.0). */
-export interface StreamSettings {
-  readonly delivery: 'push' | 'poll';
-  readonly endpointUrl: string | null;
-  /** Undefined keeps the stored header. */
-  readonly authorizationHeader: Buffer | null | undefined;
-  readonly eventsRequested: readonly RequestableEvent[];
-  readonly description: string | null;
-}
-
-type StreamChange = Partial<StreamSettings> & Pick<StreamSettings, 'eventsRequested'>;
+export type StreamSettings = { readonly delivery: 'push' | 'poll' } & Pick<
+  EventStream,
+  'endpointUrl' | 'authorizationHeader' | 'eventsRequested' | 'description'
+>;
 
 /** Right of one process to push the events of a stream. Another process continues after the end of the lease. */
 export interface Lease {
@@ -36,14 +30,6 @@ export interface FailedAttempt {
   /** True if the receiver has accepted another event since the lease began. */
   readonly isFirst: boolean;
   readonly isSlow: boolean;
-}
-
-export interface PushReceiver {
-  readonly endpointUrl: string;
-  /** Undefined for every event, or for the events that the stream has. */
-  readonly eventsRequested?: readonly RequestableEvent[] | undefined;
-  /** Undefined keeps the header if the URL stays. */
-  readonly authorizationHeader?: Buffer | null | undefined;
 }
 
 const TRIED_NOW = { failingSince: null, failures: 0, dueAt: () => 'now()' };
@@ -89,7 +75,7 @@ export class EventStreamStore {
   /** @returns null if the client has a stream */
   async create(clientId: string, settings: StreamSettings): Promise<EventStream | null> {
     try {
-      const { identifiers } = await this.streams.insert({ clientId, ...writable(settings) });
+      const { identifiers } = await this.streams.insert({ clientId, ...settings });
       return await this.find(identifiers[0]?.['id'] as string);
     } catch (error) {
       if (violatedConstraint(error) === 'event_streams_client') return null;
@@ -116,8 +102,8 @@ export class EventStreamStore {
   }
 
   /** A changed receiver is tried immediately; an absent one stays. */
-  async update(id: string, settings: StreamChange): Promise<EventStream | null> {
-    await this.streams.update({ id }, { ...writable(settings), ...TRIED_NOW });
+  async update(id: string, settings: Partial<StreamSettings>): Promise<EventStream | null> {
+    await this.streams.update({ id }, { ...settings, ...TRIED_NOW });
     return this.find(id);
   }
 
@@ -127,12 +113,16 @@ export class EventStreamStore {
   }
 
   /**
-   * Registers a receiver for pushes, or changes the receiver, which is then tried immediately. A header stays only with
-   * its URL, because another receiver must not get it. Does not read the header, which only the token app may read.
+   * Registers a receiver for pushes, or changes the receiver, which is then tried immediately. Does not read the header,
+   * which only the token app may read.
+   * @param events undefined for every event, or for the events that the stream has
+   * @param header undefined keeps the header if the URL stays, because another receiver must not get it
    */
   async register(
     clientId: string,
-    { endpointUrl, eventsRequested, authorizationHeader: header }: PushReceiver,
+    endpointUrl: string,
+    events?: readonly RequestableEvent[],
+    header?: Buffer | null,
   ): Promise<void> {
     await this.dataSource.query(
       `WITH same AS (
@@ -145,14 +135,7 @@ export class EventStreamStore {
        ON CONFLICT (client_id) WHERE delivery <> 'logout' DO UPDATE
        SET delivery = 'push', endpoint_url = excluded.endpoint_url, events_requested = coalesce($3, s.events_requested),
            authorization_header = $5, failing_since = NULL, failures = 0, due_at = now()`,
-      [
-        clientId,
-        endpointUrl,
-        eventsRequested ?? null,
-        REQUESTABLE_EVENTS,
-        header ?? null,
-        header === undefined,
-      ],
+      [clientId, endpointUrl, events ?? null, REQUESTABLE_EVENTS, header ?? null, header === undefined],
     );
   }
 
@@ -301,9 +284,4 @@ export class EventStreamStore {
     if (!row) await this.release(lease, null);
     return row?.paused ?? false;
   }
-}
-
-function writable<T extends StreamChange>({ eventsRequested, authorizationHeader: header, ...settings }: T) {
-  const values = { ...settings, eventsRequested: [...eventsRequested] };
-  return header === undefined ? values : { ...values, authorizationHeader: header };
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Any, DataSource, IsNull, Not, type Repository } from 'typeorm';
+import { Any, DataSource, type FindOptionsWhere, IsNull, Not, type Repository } from 'typeorm';
 import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
 import { inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
 import type { EventStream } from './event-stream.store.js';
@@ -17,7 +17,7 @@ export type OwnedEvent = Pick<
   'id' | 'jti' | 'type' | 'createdAt' | 'attempts' | 'answer' | 'outcome'
 >;
 
-export type AdministeredEvent = StoredEvent & { readonly clientId: string; readonly stream: EventStream };
+export type AdministeredEvent = StoredEvent & { readonly stream: EventStream };
 
 /** Days that an event waits for its receiver, and that a finished event is kept. */
 const KEPT_DAYS = 7;
@@ -97,30 +97,33 @@ export class EventStore {
       });
     if (waiting) query.andWhere('event.outcome IS NULL');
     const page = await selectPage(query, 'id', request);
-    const found = await this.events.find({ where: { id: Any(page.items) }, relations: { stream: true } });
-    return { ...page, items: inOrder(page.items, found, ({ id }) => id).map(administered) };
+    const found = await this.withStream({ id: Any(page.items) });
+    return { ...page, items: inOrder(page.items, found, ({ id }) => id) };
   }
 
   /** Returns the latest events for the client about a grant or a user, newest first. */
-  async about(
+  about(
     clientId: string,
     { grantId, userId }: { readonly grantId: string | null; readonly userId: number | null },
     limit: number,
   ): Promise<AdministeredEvent[]> {
-    const found = await this.events
+    return this.events
       .createQueryBuilder('event')
       .innerJoinAndSelect('event.stream', 'stream')
       .where('stream.clientId = :clientId', { clientId })
       .andWhere("(event.userId = :userId OR event.details ->> 'grant_id' = :grantId)", { userId, grantId })
       .orderBy('event.id', 'DESC')
       .limit(limit)
-      .getMany();
-    return found.map(administered);
+      .getMany() as Promise<AdministeredEvent[]>;
   }
 
   async find(jti: string): Promise<AdministeredEvent | null> {
-    const event = await this.events.findOne({ where: { jti }, relations: { stream: true } });
-    return event && administered(event);
+    const [event = null] = await this.withStream({ jti });
+    return event;
+  }
+
+  private withStream(where: FindOptionsWhere<EventEntity>): Promise<AdministeredEvent[]> {
+    return this.events.find({ where, relations: { stream: true } }) as Promise<AdministeredEvent[]>;
   }
 
   /**
@@ -207,9 +210,4 @@ export class EventStore {
     );
     return row?.deleted ?? 0;
   }
-}
-
-function administered(event: EventEntity): AdministeredEvent {
-  const stream = event.stream as EventStream;
-  return Object.assign(event, { stream, clientId: stream.clientId });
 }

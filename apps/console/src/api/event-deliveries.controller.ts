@@ -37,7 +37,7 @@ export class EventStreamsApiController {
     returns: schemas.EVENT_STREAM,
   })
   pauseEventStream(@RequestedChange() { actor, id }: ChangeRequest): Promise<Change<object>> {
-    return this.streams.pause(actor, id);
+    return this.streams.setStatus(actor, id, 'paused');
   }
 
   @Operation('post', ':id/event-stream/enable', {
@@ -45,7 +45,7 @@ export class EventStreamsApiController {
     returns: schemas.EVENT_STREAM,
   })
   enableEventStream(@RequestedChange() { actor, id }: ChangeRequest): Promise<Change<object>> {
-    return this.streams.enable(actor, id);
+    return this.streams.setStatus(actor, id, 'enabled');
   }
 
   @Operation('delete', ':id/event-stream', {

@@ -66,13 +66,15 @@ export class ApplicationEventsController {
   @Post('pause')
   @RequireRole('support')
   pause(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    return this.changed(operator, id, 'The stream is paused.', this.streams.pause(actorOf(operator), id));
+    const change = this.streams.setStatus(actorOf(operator), id, 'paused');
+    return this.changed(operator, id, 'The stream is paused.', change);
   }
 
   @Post('enable')
   @RequireRole('support')
   enable(@CurrentOperator() operator: Operator, @Param('id') id: string): Promise<Page> {
-    return this.changed(operator, id, 'The stream is enabled.', this.streams.enable(actorOf(operator), id));
+    const change = this.streams.setStatus(actorOf(operator), id, 'enabled');
+    return this.changed(operator, id, 'The stream is enabled.', change);
   }
 
   @Post(':jti/redeliver')

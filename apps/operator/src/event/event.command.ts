@@ -47,7 +47,7 @@ export function eventCommand(): OperatorCommand {
     .examples(`event redeliver ${EXAMPLE}`)
     .action(redeliver);
 
-  for (const [name, description] of STATUS_COMMANDS)
+  for (const [name, status, description] of STATUS_COMMANDS)
     event
       .command(name)
       .argument('<id>', CLIENT)
@@ -57,8 +57,8 @@ export function eventCommand(): OperatorCommand {
       .action((idOrName: string, options: JsonOption) =>
         makeChange(
           options,
-          ({ streams }, by) => streams[name](by, idOrName),
-          ({ client_id: id, status }) => printLine(`The event stream of ${id} is ${status}.`),
+          ({ streams }, by) => streams.setStatus(by, idOrName, status),
+          ({ client_id: id }) => printLine(`The event stream of ${id} is ${status}.`),
         ),
       );
 
@@ -66,8 +66,8 @@ export function eventCommand(): OperatorCommand {
 }
 
 const STATUS_COMMANDS = [
-  ['pause', 'keep the events of an application, for a week, until its stream is enabled'],
-  ['enable', 'deliver the events of a paused application'],
+  ['pause', 'paused', 'keep the events of an application, for a week, until its stream is enabled'],
+  ['enable', 'enabled', 'deliver the events of a paused application'],
 ] as const;
 
 async function list({ json, ...filter }: JsonOption): Promise<void> {

@@ -54,27 +54,25 @@ export class EventStreamService {
     const { eventsUrl, events, eventsAuthorization: header } = validated(ReceiverDto, input);
     const clientId = await this.registered(idOrName, actor);
     const before = await this.streams.ofClient(clientId);
-    const authorizationHeader =
+    const sealed =
       typeof header === 'string'
         ? await this.services.sealHeader({ client_id: clientId, endpoint_url: eventsUrl, header })
         : header;
-    await this.streams.register(clientId, {
-      endpointUrl: eventsUrl,
-      eventsRequested: events,
-      authorizationHeader,
-    });
+    await this.streams.register(clientId, eventsUrl, events, sealed);
     const result = await this.find(clientId);
     const announced = this.record(actor, before && streamView(before), result, header !== undefined);
     return { result, announced };
   }
 
-  /** A paused stream keeps its events for a week. */
-  async pause(actor: Actor, idOrName: string): Promise<Change<StreamView>> {
-    return this.setStatus(actor, idOrName, 'paused');
-  }
-
-  async enable(actor: Actor, idOrName: string): Promise<Change<StreamView>> {
-    return this.setStatus(actor, idOrName, 'enabled');
+  /** Applies to the logout tokens of the application, too. A paused stream keeps its events for a week. */
+  async setStatus(actor: Actor, idOrName: string, status: 'paused' | 'enabled'): Promise<Change<StreamView>> {
+    const clientId = await this.registered(idOrName, actor);
+    const any = async () =>
+      (await this.of(clientId)) ?? (await this.logoutsOf(clientId)) ?? this.find(clientId);
+    const before = await any();
+    await this.streams.announceStatus(clientId, status, BY_OPERATOR);
+    const result = await any();
+    return { result, announced: this.record(actor, before, result) };
   }
 
   /** Deletes the stream with its events. */
@@ -83,21 +81,6 @@ export class EventStreamService {
     await this.registered(result.client_id, actor);
     await this.streams.delete(result.stream_id);
     return { result, announced: this.record(actor, result, null) };
-  }
-
-  /** Applies to the logout tokens of the application, too. */
-  private async setStatus(
-    actor: Actor,
-    idOrName: string,
-    status: 'paused' | 'enabled',
-  ): Promise<Change<StreamView>> {
-    const clientId = await this.registered(idOrName, actor);
-    const any = async () =>
-      (await this.of(clientId)) ?? (await this.logoutsOf(clientId)) ?? this.find(clientId);
-    const before = await any();
-    await this.streams.announceStatus(clientId, status, BY_OPERATOR);
-    const result = await any();
-    return { result, announced: this.record(actor, before, result) };
   }
 
   private record(

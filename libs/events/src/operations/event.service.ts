@@ -51,12 +51,12 @@ export class EventService {
 
 export type EventView = ReturnType<typeof eventView>;
 
-export function eventView({ clientId, stream, ...event }: AdministeredEvent) {
+export function eventView({ stream, ...event }: AdministeredEvent) {
   const isDue = event.outcome === null && stream.status === 'enabled' && stream.delivery !== 'poll';
   return {
     jti: event.jti,
     type: event.type,
-    client_id: clientId,
+    client_id: stream.clientId,
     user_id: event.userId,
     created_at: event.createdAt.toISOString(),
     state: event.outcome ?? 'waiting',
