@@ -15,6 +15,7 @@ import { openMailbox } from './mailbox.js';
 import { type InternalUrls, summary, writeRunFile } from './summary.js';
 import { databaseUrls, type ProcessUrls, redisUrls, sameUrl } from './process-urls.js';
 import { missingSetup, seed } from './seed.js';
+import { auditRetention } from '#operations/administration.options.js';
 import { createStreams, migrateDatabase } from '#database/operations/migration.service.js';
 import { failureText } from '#operations/failure-text.js';
 import { MigrateSettings } from '#database/operations/migrate.settings.js';
@@ -140,7 +141,12 @@ export class Supervisor {
     const given = { ...this.env, DATABASE_URL: databaseUrl, NATS_URL: natsUrl };
     this.step('creating the streams of the audit trail');
     try {
-      await createStreams(loadConfiguration(MigrateSettings, given));
+      const { NATS_URL, AUDIT_NATS_URL, ...retention } = loadConfiguration(MigrateSettings, given);
+      await createStreams({
+        natsUrl: NATS_URL,
+        auditNatsUrl: AUDIT_NATS_URL,
+        auditRetention: auditRetention(retention),
+      });
     } catch (error) {
       if (!this.env['NATS_URL']) throw error;
       this.step(`no audit trail: ${failureText(error)}`);

@@ -10,6 +10,7 @@ import { EventOperationsModule } from '#events/operations/event-operations.modul
 import { KeyOperationsModule } from '#keys/operations/key.service.js';
 import { AuditOperationsModule } from '#audit/operations/audit-operations.module.js';
 import { DiagnosisModule } from '#diagnosis/doctor.service.js';
+import { administrationSettings } from '#operations/administration.options.js';
 import { OperationsModule } from '#operations/operations.module.js';
 import { OperatorNats } from '#operations/operator-nats.js';
 import { AuditModule } from '#audit/audit.module.js';
@@ -65,10 +66,11 @@ class CoreModule {
     });
     const services = [
       database,
-      OperationsModule.forRoot({ settings: configuration, scopes: () => scopes }, [database], {
-        provide: OperatorNats,
-        useClass: ConsoleNats,
-      }),
+      OperationsModule.forRoot(
+        { settings: administrationSettings(configuration), scopes: () => scopes },
+        [database],
+        { provide: OperatorNats, useClass: ConsoleNats },
+      ),
       ClientOperationsModule,
       UserOperationsModule,
       GrantOperationsModule,

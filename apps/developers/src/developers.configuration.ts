@@ -53,21 +53,19 @@ export class DevelopersConfiguration extends PagesConfiguration {
   /** Settings of operations. The empty ones are for operations that the portal does not have. */
   get administration(): AdministrationSettings {
     return {
-      DATABASE_URL: this.DATABASE_URL,
-      DATABASE_SCHEMA: this.DATABASE_SCHEMA,
-      NATS_URL: this.NATS_URL,
-      AUDIT_NATS_URL: this.AUDIT_NATS_URL,
-      AUTH_URL: this.AUTH_URL,
-      BASE_URL: this.BASE_URL,
-      API_URL: this.API_URL,
-      PRODUCT_NAME: this.PRODUCT_NAME,
-      CONSOLE_URL: this.CONSOLE_URL,
-      DEVELOPERS_URL: this.DEVELOPERS_URL,
-      CONSOLE_GROUPS_CLAIM: '',
-      OUTSIDE_FETCH_ALLOW: '',
-      AUDIT_RETENTION_DAYS: DEFAULT_AUDIT_RETENTION.days,
-      AUDIT_MAX_MEGABYTES: DEFAULT_AUDIT_RETENTION.megabytes,
-      AUDIT_REPLICAS: DEFAULT_AUDIT_RETENTION.replicas,
+      databaseUrl: this.DATABASE_URL,
+      databaseSchema: this.DATABASE_SCHEMA,
+      natsUrl: this.NATS_URL,
+      auditNatsUrl: this.AUDIT_NATS_URL,
+      authUrl: this.AUTH_URL,
+      baseUrl: this.BASE_URL,
+      apiUrl: this.API_URL,
+      productName: this.PRODUCT_NAME,
+      consoleUrl: this.CONSOLE_URL,
+      developersUrl: this.DEVELOPERS_URL,
+      consoleGroupsClaim: '',
+      outsideFetchAllow: '',
+      auditRetention: DEFAULT_AUDIT_RETENTION,
     };
   }
 }

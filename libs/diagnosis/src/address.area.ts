@@ -21,8 +21,8 @@ const TIMEOUT_MS = 5_000;
 /** Origin of no client. The response shows whether CORS permits every origin. */
 const FOREIGN_ORIGIN = 'https://doctor.invalid';
 
-export function addressArea({ AUTH_URL, BASE_URL, API_URL }: Addresses): Area {
-  const addresses = { AUTH_URL, BASE_URL, API_URL };
+export function addressArea({ authUrl, baseUrl, apiUrl }: Addresses): Area {
+  const addresses = { authUrl, baseUrl, apiUrl };
   return {
     name: 'addresses',
     checks: { ...DOCTOR_ADDRESS_CHECKS, ...DOCTOR_HEADER_CHECKS },
@@ -31,20 +31,20 @@ export function addressArea({ AUTH_URL, BASE_URL, API_URL }: Addresses): Area {
 }
 
 async function examine(addresses: Addresses): Promise<Finding[]> {
-  const { AUTH_URL, BASE_URL, API_URL } = addresses;
+  const { authUrl, baseUrl, apiUrl } = addresses;
   const sites = await Promise.all([
-    ask(AUTH_URL, ENDPOINTS.login, (answer) => examineLoginPage(addresses, answer)),
-    ask(BASE_URL, ENDPOINTS.authorizationServerMetadata, (answer) => [
+    ask(authUrl, ENDPOINTS.login, (answer) => examineLoginPage(addresses, answer)),
+    ask(baseUrl, ENDPOINTS.authorizationServerMetadata, (answer) => [
       ...examineMetadata(addresses, answer),
-      ...examineTransport(BASE_URL, ENDPOINTS.authorizationServerMetadata, answer),
+      ...examineTransport(baseUrl, ENDPOINTS.authorizationServerMetadata, answer),
     ]),
-    ask(API_URL, ENDPOINTS.protectedResourceMetadata, (answer) => examineResourceMetadata(addresses, answer)),
-    ask(API_URL, ENDPOINTS.me, (answer) => [
+    ask(apiUrl, ENDPOINTS.protectedResourceMetadata, (answer) => examineResourceMetadata(addresses, answer)),
+    ask(apiUrl, ENDPOINTS.me, (answer) => [
       ...examineApi(addresses, answer),
-      ...examineHeaders(API_URL, API_URL + ENDPOINTS.me, answer),
+      ...examineHeaders(apiUrl, apiUrl + ENDPOINTS.me, answer),
     ]),
     ...routes(addresses),
-    ...[...new Set([AUTH_URL, BASE_URL, API_URL])].flatMap((address) => [
+    ...[...new Set([authUrl, baseUrl, apiUrl])].flatMap((address) => [
       ask(address, '/metrics', (answer) => examineMetrics(address, answer)),
       plainHttp(address),
     ]),
@@ -52,8 +52,8 @@ async function examine(addresses: Addresses): Promise<Finding[]> {
   return [...examineAddresses(addresses), ...distinct(sites.flat())];
 }
 
-function routes({ AUTH_URL, BASE_URL, API_URL }: Addresses): Promise<Finding[]>[] {
-  const apps = { authorize: AUTH_URL, token: BASE_URL, resource: API_URL };
+function routes({ authUrl, baseUrl, apiUrl }: Addresses): Promise<Finding[]>[] {
+  const apps = { authorize: authUrl, token: baseUrl, resource: apiUrl };
   return (Object.keys(apps) as (keyof typeof apps)[]).map((app) => routesOf(app, apps[app]));
 }
 

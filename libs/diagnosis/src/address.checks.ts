@@ -1,4 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
+import { SETTING_VARIABLES } from '#operations/administration.options.js';
 import { declareChecks, type Finding, findingOf } from './finding.js';
 
 export const DOCTOR_ADDRESS_CHECKS = declareChecks({
@@ -28,31 +29,33 @@ export interface ProbeResponse {
 }
 
 export interface Addresses {
-  readonly AUTH_URL: string;
-  readonly BASE_URL: string;
-  readonly API_URL: string;
+  readonly authUrl: string;
+  readonly baseUrl: string;
+  readonly apiUrl: string;
 }
 
 export function examineAddresses(addresses: Addresses): Finding[] {
-  const named = Object.entries(addresses) as [keyof Addresses, string][];
-  const findings = named.flatMap(([name, address]) => {
-    const subject = `${name} ${address}`;
+  const named = (Object.keys(addresses) as (keyof Addresses)[]).map(
+    (setting) => [SETTING_VARIABLES[setting], addresses[setting]] as const,
+  );
+  const findings = named.flatMap(([variable, address]) => {
+    const subject = `${variable} ${address}`;
     if (isLoopbackUrl(address)) return finding('address-loopback', subject, 'only this machine can reach it');
     if (address.startsWith('https:')) return [];
     return finding(
       'address-unencrypted',
       subject,
       'codes, tokens and secrets cross the network unencrypted',
-      { variable: name },
+      { variable },
     );
   });
-  const shared = named.flatMap(([name, address], index) => {
+  const shared = named.flatMap(([variable, address], index) => {
     const { hostname } = new URL(address);
     const other = named.slice(0, index).find(([, earlier]) => new URL(earlier).hostname === hostname);
     if (!other || isLoopbackUrl(address)) return [];
     return finding(
       'address-shared',
-      `${name} ${address}`,
+      `${variable} ${address}`,
       `${other[0]} has the same host name: the browser sends the cookies of one to the other`,
     );
   });
@@ -79,17 +82,17 @@ export function examinePlainHttp(address: string, answer: ProbeResponse | null):
 }
 
 /** RFC 8414 3.3: the issuer must be the URL that the metadata were read from. */
-export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: ProbeResponse): Finding[] {
-  const subject = BASE_URL + ENDPOINTS.authorizationServerMetadata;
+export function examineMetadata({ authUrl, baseUrl }: Addresses, answer: ProbeResponse): Finding[] {
+  const subject = baseUrl + ENDPOINTS.authorizationServerMetadata;
   const metadata = fieldsOf(answer);
   if (!metadata) return noMetadata(subject, answer);
   const wrong = differences(metadata, {
-    issuer: BASE_URL,
-    authorization_endpoint: AUTH_URL + ENDPOINTS.authorize,
-    token_endpoint: BASE_URL + ENDPOINTS.token,
-    revocation_endpoint: BASE_URL + ENDPOINTS.revoke,
-    introspection_endpoint: BASE_URL + ENDPOINTS.introspect,
-    pushed_authorization_request_endpoint: BASE_URL + ENDPOINTS.par,
+    issuer: baseUrl,
+    authorization_endpoint: authUrl + ENDPOINTS.authorize,
+    token_endpoint: baseUrl + ENDPOINTS.token,
+    revocation_endpoint: baseUrl + ENDPOINTS.revoke,
+    introspection_endpoint: baseUrl + ENDPOINTS.introspect,
+    pushed_authorization_request_endpoint: baseUrl + ENDPOINTS.par,
   });
   const weak = differences(metadata, {
     response_types_supported: ['code'],
@@ -106,17 +109,17 @@ export function examineMetadata({ AUTH_URL, BASE_URL }: Addresses, answer: Probe
 }
 
 /** RFC 9728 3.3: the resource must be the URL that the metadata were read from. */
-export function examineResourceMetadata({ API_URL, BASE_URL }: Addresses, answer: ProbeResponse): Finding[] {
-  const subject = API_URL + ENDPOINTS.protectedResourceMetadata;
+export function examineResourceMetadata({ apiUrl, baseUrl }: Addresses, answer: ProbeResponse): Finding[] {
+  const subject = apiUrl + ENDPOINTS.protectedResourceMetadata;
   const metadata = fieldsOf(answer);
   if (!metadata) return noMetadata(subject, answer);
-  return differences(metadata, { resource: API_URL, authorization_servers: [BASE_URL] }).flatMap((problem) =>
+  return differences(metadata, { resource: apiUrl, authorization_servers: [baseUrl] }).flatMap((problem) =>
     wrongMetadata(subject, problem),
   );
 }
 
-export function examineApi({ API_URL }: Addresses, answer: ProbeResponse): Finding[] {
-  const subject = API_URL + ENDPOINTS.me;
+export function examineApi({ apiUrl }: Addresses, answer: ProbeResponse): Finding[] {
+  const subject = apiUrl + ENDPOINTS.me;
   if (answer.status !== 401)
     return finding('api-open', subject, `it answers ${answer.status} to a request without a token, not 401`);
   if (/^Bearer\b.*resource_metadata="/.test(answer.headers.get('www-authenticate') ?? '')) return [];

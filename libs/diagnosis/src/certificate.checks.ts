@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { serverUrls } from '#platform/configuration/variables.js';
-import type { AdministrationSettings } from '#operations/administration.options.js';
+import { type AdministrationSettings, SETTING_VARIABLES } from '#operations/administration.options.js';
 import { type Area, declareChecks, type Finding, Findings, noneChecked, type NotChecked } from './finding.js';
 
 export const DOCTOR_CERTIFICATE_CHECKS = declareChecks({
@@ -45,29 +45,24 @@ async function examine(servers: readonly Server[]): Promise<(Finding | NotChecke
   return noneChecked(DOCTOR_CERTIFICATE_CHECKS, 'no address uses TLS, or none answers');
 }
 
-function serversOf({
-  AUTH_URL,
-  BASE_URL,
-  API_URL,
-  DATABASE_URL,
-  NATS_URL,
-}: AdministrationSettings): Server[] {
-  const sites = Object.entries({ AUTH_URL, BASE_URL, API_URL })
-    .map(([name, address]) => ({ name, url: new URL(address) }))
+function serversOf(settings: AdministrationSettings): Server[] {
+  const sites = (['authUrl', 'baseUrl', 'apiUrl'] as const)
+    .map((setting) => ({ setting, url: new URL(settings[setting]) }))
     .filter(({ url }) => url.protocol === 'https:')
-    .map(({ name, url }) => server(name, url, 443, true, async () => true));
-  const databases = serverUrls(DATABASE_URL).map((url) =>
-    server('DATABASE_URL', new URL(url), 5432, false, requestPostgresTls),
+    .map(({ setting, url }) => server(setting, url, 443, true, async () => true));
+  const databases = serverUrls(settings.databaseUrl).map((url) =>
+    server('databaseUrl', new URL(url), 5432, false, requestPostgresTls),
   );
-  const brokers = NATS_URL.split(',')
+  const brokers = settings.natsUrl
+    .split(',')
     .map((url) => new URL(url.trim()))
     .filter(({ protocol }) => protocol === 'tls:')
-    .map((url) => server('NATS_URL', url, 4222, false, awaitNatsInfo));
+    .map((url) => server('natsUrl', url, 4222, false, awaitNatsInfo));
   return [...sites, ...databases, ...brokers];
 }
 
 function server(
-  variable: string,
+  setting: keyof typeof SETTING_VARIABLES,
   { hostname, port }: URL,
   usualPort: number,
   isPublic: boolean,
@@ -75,7 +70,7 @@ function server(
 ): Server {
   const host = hostname.replace(/^\[|\]$/g, '');
   const at = Number(port || usualPort);
-  return { place: `${variable} ${hostname}:${at}`, host, port: at, isPublic, prepareTls };
+  return { place: `${SETTING_VARIABLES[setting]} ${hostname}:${at}`, host, port: at, isPublic, prepareTls };
 }
 
 async function readCertificate(server: Server): Promise<Certificate | null> {

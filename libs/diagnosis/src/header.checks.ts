@@ -20,10 +20,10 @@ const YEAR_S = 365 * 24 * 60 * 60;
 type HeaderFindings = Findings<keyof typeof DOCTOR_HEADER_CHECKS>;
 
 /** Examines the login page, because the page sets cookies and has the headers of every page. */
-export function examineLoginPage({ AUTH_URL }: Addresses, answer: ProbeResponse): Finding[] {
-  const findings = new Findings(DOCTOR_HEADER_CHECKS, AUTH_URL + ENDPOINTS.login);
+export function examineLoginPage({ authUrl }: Addresses, answer: ProbeResponse): Finding[] {
+  const findings = new Findings(DOCTOR_HEADER_CHECKS, authUrl + ENDPOINTS.login);
   const { headers } = answer;
-  for (const cookie of headers.getSetCookie()) addWeakCookie(findings, AUTH_URL, cookie);
+  for (const cookie of headers.getSetCookie()) addWeakCookie(findings, authUrl, cookie);
   const policy = headers.get('content-security-policy') ?? '';
   const isLocked =
     /frame-ancestors 'none'/.test(policy) &&
@@ -36,7 +36,7 @@ export function examineLoginPage({ AUTH_URL }: Addresses, answer: ProbeResponse)
     findings.add('header-referrer', 'Referrer-Policy is missing or weak');
   if (headers.has('access-control-allow-origin'))
     findings.add('authorize-cors', 'it has Access-Control-Allow-Origin');
-  return [...findings.list, ...examineHeaders(AUTH_URL, AUTH_URL + ENDPOINTS.login, answer)];
+  return [...findings.list, ...examineHeaders(authUrl, authUrl + ENDPOINTS.login, answer)];
 }
 
 export function examineHeaders(address: string, subject: string, { headers }: ProbeResponse): Finding[] {

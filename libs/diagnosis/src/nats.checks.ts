@@ -4,7 +4,7 @@ import type { AuditStreamState } from '#audit/reader.js';
 import type { AuditRetention } from '#audit/retention.js';
 import { differingSettings } from '#audit/streams.js';
 import { natsOptions } from '#messaging/nats.connection.js';
-import { type AdministrationSettings, retentionOf, trailServer } from '#operations/administration.options.js';
+import { type AdministrationSettings, trailServer } from '#operations/administration.options.js';
 import type { AuditTrail } from '#operations/audit-trail.js';
 import { withNats } from '#operations/operator-nats.js';
 import { isLoopbackUrl } from './address.checks.js';
@@ -73,7 +73,7 @@ export function natsArea(settings: AdministrationSettings, trail: AuditTrail): A
 }
 
 async function readFacts(settings: AdministrationSettings, trail: AuditTrail): Promise<NatsFacts> {
-  const natsUrl = settings.NATS_URL;
+  const { natsUrl } = settings;
   const { url: trailUrl } = trailServer(settings);
   const servers = natsUrl.split(',').map((server) => new URL(server.trim()));
   return {
@@ -84,7 +84,7 @@ async function readFacts(settings: AdministrationSettings, trail: AuditTrail): P
     excessive: await permittedOf(natsUrl, SUBSCRIPTIONS, PUBLICATIONS),
     shared: userOf(trailUrl) === userOf(natsUrl),
     trailChanges: await permittedOf(trailUrl, {}, CHANGES),
-    ...(await readStreams(trail, retentionOf(settings))),
+    ...(await readStreams(trail, settings.auditRetention)),
   };
 }
 

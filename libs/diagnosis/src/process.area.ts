@@ -1,7 +1,7 @@
 import type { DatabaseInspection } from '#database/database-inspection.js';
 import type { TokenKeyStore } from '#keys/token-key.store.js';
 import type { ServiceStatus } from '#platform/status/status-report.js';
-import type { AdministrationOptions } from '#operations/administration.options.js';
+import { type AdministrationOptions, SETTING_VARIABLES } from '#operations/administration.options.js';
 import type { AnsweredStatus } from '#operations/running-services/status.js';
 import { processName } from '#operations/wording.js';
 import { type Area, type Finding, noneChecked, type NotChecked } from './finding.js';
@@ -120,8 +120,10 @@ async function databaseClock(inspection: DatabaseInspection): Promise<ClockReadi
 }
 
 function ownSettings(options: AdministrationOptions): OwnSettings {
-  const { AUTH_URL, BASE_URL, API_URL, DATABASE_SCHEMA } = options.settings;
-  const own = { AUTH_URL, BASE_URL, API_URL, DATABASE_SCHEMA };
+  const shared = ['authUrl', 'baseUrl', 'apiUrl', 'databaseSchema'] as const;
+  const own = Object.fromEntries(
+    shared.map((setting) => [SETTING_VARIABLES[setting], options.settings[setting]]),
+  );
   try {
     return { ...own, SCOPES_FILE: `sha256 ${options.scopes().digest}` };
   } catch {

@@ -16,9 +16,9 @@ import { describeRemedy } from '#error-guide/doctor/remedies.js';
 import { type Area, declareChecks } from '#diagnosis/finding.js';
 
 const ADDRESSES = {
-  AUTH_URL: 'https://auth.example.com',
-  BASE_URL: 'https://base.example.com',
-  API_URL: 'https://api.example.com',
+  authUrl: 'https://auth.example.com',
+  baseUrl: 'https://base.example.com',
+  apiUrl: 'https://api.example.com',
 };
 
 const answer = (status: number, headers: Record<string, string> = {}, body: unknown = ''): ProbeResponse => ({
@@ -31,9 +31,9 @@ const ids = (findings: readonly { readonly check: string }[]) => findings.map((f
 describe('the addresses area of doctor', () => {
   it.each([
     [ADDRESSES, []],
-    [{ ...ADDRESSES, API_URL: 'http://api.example.com' }, ['address-unencrypted']],
-    [{ ...ADDRESSES, API_URL: 'http://localhost:3003' }, ['address-loopback']],
-    [{ ...ADDRESSES, API_URL: 'https://base.example.com:8443' }, ['address-shared']],
+    [{ ...ADDRESSES, apiUrl: 'http://api.example.com' }, ['address-unencrypted']],
+    [{ ...ADDRESSES, apiUrl: 'http://localhost:3003' }, ['address-loopback']],
+    [{ ...ADDRESSES, apiUrl: 'https://base.example.com:8443' }, ['address-shared']],
   ])('examines %j', (addresses, expected) => {
     expect(ids(examineAddresses(addresses))).toEqual(expected);
   });
@@ -45,7 +45,7 @@ describe('the addresses area of doctor', () => {
     ['a redirect to http', answer(302, { location: 'http://auth.example.com/login' }), ['address-http']],
     ['a page', answer(200), ['address-http']],
   ])('examines the response over plain http: %s', (_, given, expected) => {
-    expect(ids(examinePlainHttp(ADDRESSES.AUTH_URL, given))).toEqual(expected);
+    expect(ids(examinePlainHttp(ADDRESSES.authUrl, given))).toEqual(expected);
   });
 
   const METADATA = {
@@ -91,7 +91,7 @@ describe('the addresses area of doctor', () => {
   });
 
   it('examines the metadata of the API', () => {
-    const metadata = { resource: ADDRESSES.API_URL, authorization_servers: [ADDRESSES.BASE_URL] };
+    const metadata = { resource: ADDRESSES.apiUrl, authorization_servers: [ADDRESSES.baseUrl] };
     expect(examineResourceMetadata(ADDRESSES, answer(200, {}, metadata))).toEqual([]);
     const other = { ...metadata, authorization_servers: ['https://evil.example'] };
     expect(ids(examineResourceMetadata(ADDRESSES, answer(200, {}, other)))).toEqual(['metadata-wrong']);
@@ -189,14 +189,14 @@ describe('the addresses area of doctor', () => {
   });
 
   it('does not require HSTS and Secure cookies on localhost', () => {
-    const local = { ...ADDRESSES, AUTH_URL: 'http://localhost:3001' };
+    const local = { ...ADDRESSES, authUrl: 'http://localhost:3001' };
     const headers = {
       ...HEADERS,
       'strict-transport-security': '',
       'set-cookie': 'session=x; HttpOnly; SameSite=Lax',
     };
     expect(examineLoginPage(local, answer(200, headers))).toEqual([]);
-    expect(examineHeaders(local.AUTH_URL, 'x', answer(200, headers))).toEqual([]);
+    expect(examineHeaders(local.authUrl, 'x', answer(200, headers))).toEqual([]);
   });
 });
 

@@ -3,48 +3,82 @@ import type { ScopeCatalogue } from '#oauth/scope.js';
 import type { ConfigurationFile } from '#platform/configuration/configuration-files.module.js';
 import { ConfigurationError } from '#platform/configuration/load-configuration.js';
 
-/** Settings of the streams of the audit trail, which `migrate` applies. */
-export interface RetentionSettings {
+export interface AdministrationSettings {
+  readonly databaseUrl: string;
+  readonly databaseSchema: string;
+  readonly natsUrl: string;
+  /** URL with the NATS user of the audit trail; empty means `natsUrl`. */
+  readonly auditNatsUrl: string;
+  readonly authUrl: string;
+  readonly baseUrl: string;
+  readonly apiUrl: string;
+  /** Name of the product, which names of applications must not imitate. */
+  readonly productName: string;
+  /** Empty without a console. */
+  readonly consoleUrl: string;
+  /** Only in the portal. */
+  readonly developersUrl?: string;
+  /** Claim with the groups that give operators their roles; empty if this service stores the roles. */
+  readonly consoleGroupsClaim: string;
+  /** Non-public hosts from which metadata documents may be fetched; the same value as in the services. */
+  readonly outsideFetchAllow: string;
+  /** Applied to the streams of the audit trail by `migrate`. */
+  readonly auditRetention: AuditRetention;
+}
+
+/** Environment variables of settings, for the processes that read them and for messages that name them. */
+export const SETTING_VARIABLES = {
+  databaseUrl: 'DATABASE_URL',
+  databaseSchema: 'DATABASE_SCHEMA',
+  natsUrl: 'NATS_URL',
+  auditNatsUrl: 'AUDIT_NATS_URL',
+  authUrl: 'AUTH_URL',
+  baseUrl: 'BASE_URL',
+  apiUrl: 'API_URL',
+  productName: 'PRODUCT_NAME',
+  consoleUrl: 'CONSOLE_URL',
+  consoleGroupsClaim: 'CONSOLE_GROUPS_CLAIM',
+  outsideFetchAllow: 'OUTSIDE_FETCH_ALLOW',
+} as const satisfies Partial<Record<keyof AdministrationSettings, string>>;
+
+type NamedSetting = keyof typeof SETTING_VARIABLES;
+
+export interface RetentionVariables {
   readonly AUDIT_RETENTION_DAYS: number;
   readonly AUDIT_MAX_MEGABYTES: number;
   readonly AUDIT_REPLICAS: number;
 }
 
-export interface AdministrationSettings extends RetentionSettings {
-  readonly DATABASE_URL: string;
-  readonly DATABASE_SCHEMA: string;
-  readonly NATS_URL: string;
-  /** URL with the NATS user of the audit trail; empty means NATS_URL. */
-  readonly AUDIT_NATS_URL: string;
-  readonly AUTH_URL: string;
-  readonly BASE_URL: string;
-  readonly API_URL: string;
-  /** Name of the product, which names of applications must not imitate. */
-  readonly PRODUCT_NAME: string;
-  /** Empty without a console. */
-  readonly CONSOLE_URL: string;
-  /** Only in the portal. */
-  readonly DEVELOPERS_URL?: string;
-  /** Claim with the groups that give operators their roles; empty if this service stores the roles. */
-  readonly CONSOLE_GROUPS_CLAIM: string;
-  /** Non-public hosts from which metadata documents may be fetched; the same value as in the services. */
-  readonly OUTSIDE_FETCH_ALLOW: string;
-}
+export type AdministrationVariables = RetentionVariables &
+  Readonly<Record<(typeof SETTING_VARIABLES)[NamedSetting], string>>;
 
-export function retentionOf(settings: RetentionSettings): AuditRetention {
+export function administrationSettings(variables: AdministrationVariables): AdministrationSettings {
+  const named = Object.entries(SETTING_VARIABLES).map(([setting, variable]) => [
+    setting,
+    variables[variable],
+  ]);
   return {
-    days: settings.AUDIT_RETENTION_DAYS,
-    megabytes: settings.AUDIT_MAX_MEGABYTES,
-    replicas: settings.AUDIT_REPLICAS,
+    ...(Object.fromEntries(named) as Record<NamedSetting, string>),
+    auditRetention: auditRetention(variables),
   };
 }
 
-export type TrailSettings = Pick<AdministrationSettings, 'NATS_URL' | 'AUDIT_NATS_URL'>;
+export function auditRetention(variables: RetentionVariables): AuditRetention {
+  return {
+    days: variables.AUDIT_RETENTION_DAYS,
+    megabytes: variables.AUDIT_MAX_MEGABYTES,
+    replicas: variables.AUDIT_REPLICAS,
+  };
+}
 
-export function trailServer({ NATS_URL, AUDIT_NATS_URL }: TrailSettings): { url: string; variable: string } {
-  return AUDIT_NATS_URL === ''
-    ? { url: NATS_URL, variable: 'NATS_URL' }
-    : { url: AUDIT_NATS_URL, variable: 'AUDIT_NATS_URL' };
+/** @returns the server of the audit trail, and the variable that has its URL */
+export function trailServer({
+  natsUrl,
+  auditNatsUrl,
+}: Pick<AdministrationSettings, 'natsUrl' | 'auditNatsUrl'>): { url: string; variable: string } {
+  return auditNatsUrl === ''
+    ? { url: natsUrl, variable: SETTING_VARIABLES.natsUrl }
+    : { url: auditNatsUrl, variable: SETTING_VARIABLES.auditNatsUrl };
 }
 
 export abstract class AdministrationOptions {

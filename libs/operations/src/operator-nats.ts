@@ -26,7 +26,7 @@ export class CommandNats extends OperatorNats {
 
   async use<T>(server: NatsServer, work: NatsWork<T>, limitMs?: number): Promise<T> {
     const { settings } = this.options;
-    const url = server === 'services' ? settings.NATS_URL : trailServer(settings).url;
+    const url = server === 'services' ? settings.natsUrl : trailServer(settings).url;
     const options = { ...natsOptions(url, 'operator'), timeout: CONNECT_MS, waitOnFirstConnect: false };
     const connection = connect(options);
     try {

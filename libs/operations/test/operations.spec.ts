@@ -274,13 +274,13 @@ describe('an invitation', () => {
 
   it('is refused, like a change of a role, while groups of the login provider decide', async () => {
     const [login, invited] = [await user(), await user()];
-    administration.settings.CONSOLE_GROUPS_CLAIM = 'groups';
+    administration.settings.consoleGroupsClaim = 'groups';
     const refused = { kind: 'conflict', problems: [{ id: 'roles_of_groups' }] };
     const email = `${invited}@example.com`;
     await expect(operators.invite(ADA, { email, role: 'viewer' })).rejects.toMatchObject(refused);
     await expect(operators.grant(ADA, { login, role: 'viewer' })).rejects.toMatchObject(refused);
     await expect(operators.revoke(ADA, login)).rejects.toMatchObject(refused);
-    administration.settings.CONSOLE_GROUPS_CLAIM = '';
+    administration.settings.consoleGroupsClaim = '';
     expect(await roleOf(login)).toBeUndefined();
   });
 

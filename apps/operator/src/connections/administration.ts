@@ -1,4 +1,8 @@
-import type { AdministrationSettings } from '#operations/administration.options.js';
+import {
+  administrationSettings,
+  type AdministrationSettings,
+  type AdministrationVariables,
+} from '#operations/administration.options.js';
 import { readSettings } from '../settings/settings.js';
 import type { Administration } from './open-administration.js';
 
@@ -13,11 +17,12 @@ export const administrations = {
 
 /** PostgreSQL is connected on use, so that wrong input is reported without a database. */
 export async function withAdministration<T>(
-  shape: new () => Partial<AdministrationSettings>,
+  shape: new () => Partial<AdministrationVariables>,
   work: (administration: Administration) => Promise<T>,
 ): Promise<T> {
-  // The cast is safe: a command uses only operations whose settings are in its shape. A test runs every command.
-  const administration = await administrations.open(readSettings(shape) as AdministrationSettings);
+  // The cast is safe: a command uses only operations whose variables are in its shape. A test runs every command.
+  const variables = readSettings(shape) as AdministrationVariables;
+  const administration = await administrations.open(administrationSettings(variables));
   try {
     return await work(administration);
   } finally {

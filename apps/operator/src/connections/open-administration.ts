@@ -47,7 +47,7 @@ export type Administration = Awaited<ReturnType<typeof openAdministration>>;
 const LIMITS = { timeoutMs: 5_000, poolSize: 2, retryForMs: 2_000 };
 
 export async function openAdministration(settings: AdministrationSettings) {
-  const { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: schema } = settings;
+  const { databaseUrl, databaseSchema: schema } = settings;
   const database = DatabaseModule.forRoot({
     ...LIMITS,
     process: 'operator',

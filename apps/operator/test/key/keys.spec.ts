@@ -63,7 +63,7 @@ afterAll(async () => {
 /** Repeats the request until all processes answer, because a busy process may not answer in time. */
 async function answers(): Promise<ServiceStatus[]> {
   let all: ServiceStatus[] = [];
-  const options = { settings: { NATS_URL: services.natsUrl } } as AdministrationOptions;
+  const options = { settings: { natsUrl: services.natsUrl } } as AdministrationOptions;
   const running = new RunningServices(options, new CommandNats(options));
   await until('every process answers', 60_000, async () => {
     all = [...(await askServices(running)).statuses];

@@ -73,13 +73,13 @@ export class ClientSecretService {
   /** @param force true also revokes the last secret, which locks the application out */
   async revoke(actor: Actor, idOrName: string, secretId: string, force = false, expected?: Expected) {
     const clientId = await identifyClient(this.clients, idOrName);
-    const { CONSOLE_URL } = this.options.settings;
+    const { consoleUrl } = this.options.settings;
     const live = await this.secrets.revoke(
       clientId,
       secretId,
       force,
       this.conditionOf(actor, expected),
-      ({ redirectUris }) => !isOwner(actor) && isConsoleClient(redirectUris, CONSOLE_URL),
+      ({ redirectUris }) => !isOwner(actor) && isConsoleClient(redirectUris, consoleUrl),
     );
     return {
       result: { client_id: clientId, revoked: secretId, secrets: live.map(secretView) },
@@ -92,10 +92,10 @@ export class ClientSecretService {
   }
 
   private conditionOf(actor: Actor, expected: Expected = {}): ClientCondition {
-    const { CONSOLE_URL } = this.options.settings;
+    const { consoleUrl } = this.options.settings;
     return {
       ...conditionBy(actor, expected),
-      check: (client) => checkPrivileges(actor, client, CONSOLE_URL),
+      check: (client) => checkPrivileges(actor, client, consoleUrl),
     };
   }
 }

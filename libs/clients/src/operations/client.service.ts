@@ -156,7 +156,7 @@ export class ClientService {
 
   /** Returns true for the application by which operators log in to the console. */
   isConsole({ redirect_uris: uris }: Pick<ClientView, 'redirect_uris'>): boolean {
-    return isConsoleClient(uris, this.options.settings.CONSOLE_URL);
+    return isConsoleClient(uris, this.options.settings.consoleUrl);
   }
 
   async create(actor: Actor, input: NewClientInput): Promise<Change<RegisteredClient>> {
@@ -188,7 +188,7 @@ export class ClientService {
     const clientId = await identifyClient(this.clients, idOrName);
     const isRisky = fields.subject !== undefined && !lists.confirmNewSubjects;
     const grants = isRisky ? await this.grants.countLive({ clientId }) : 0;
-    const { CONSOLE_URL } = this.options.settings;
+    const { consoleUrl } = this.options.settings;
     const update = await this.registrations.update(
       clientId,
       (current, existing) => {
@@ -198,7 +198,7 @@ export class ClientService {
           ...(grants > 0 && changed.sector !== current.sector
             ? [problem('confirmNewSubjects', [], { clientId, grants })]
             : []),
-          ...(lists.confirmConsole ? [] : consoleChangeProblems(clientId, current, changed, CONSOLE_URL)),
+          ...(lists.confirmConsole ? [] : consoleChangeProblems(clientId, current, changed, consoleUrl)),
         ];
         if (unconfirmed.length > 0) throw new AdministrationError('unconfirmed', unconfirmed);
         return changed;
@@ -303,7 +303,7 @@ export class ClientService {
       return { client_id: client.clientId, markdown, warnings: [] };
     }
     const { times, warnings } = await serviceTimes(this.services);
-    const scopes = readableScopes(this.options, settings.API_URL);
+    const scopes = readableScopes(this.options, settings.apiUrl);
     const markdown = handoverText(client, settings, { secretDelivery, guide, times, scopes });
     return { client_id: client.clientId, markdown, warnings };
   }
@@ -338,11 +338,11 @@ export class ClientService {
   private checkNew(input: NewClientInput): ReturnType<typeof checkNewClient> {
     const { settings } = this.options;
     const catalogue = this.options.scopes().value;
-    if (input.metadataUrl === undefined) return checkNewClient(input, catalogue, settings.CONSOLE_URL);
+    if (input.metadataUrl === undefined) return checkNewClient(input, catalogue, settings.consoleUrl);
     return checkDocumentClient(
       input,
       catalogue,
-      new OutsideHttp(new OutsideHosts(settings.OUTSIDE_FETCH_ALLOW)),
+      new OutsideHttp(new OutsideHosts(settings.outsideFetchAllow)),
     );
   }
 
@@ -353,14 +353,14 @@ export class ClientService {
   }
 
   private checkPrivileges(actor: Actor, client: Parameters<typeof checkPrivileges>[1]): void {
-    checkPrivileges(actor, client, this.options.settings.CONSOLE_URL);
+    checkPrivileges(actor, client, this.options.settings.consoleUrl);
   }
 
   private keepConsole(
     { clientId, redirectUris }: { readonly clientId: string; readonly redirectUris: readonly string[] },
     lost: 'client' | 'enabled',
   ): void {
-    if (isConsoleClient(redirectUris, this.options.settings.CONSOLE_URL))
+    if (isConsoleClient(redirectUris, this.options.settings.consoleUrl))
       throw refused('unconfirmed', problem('confirmConsole', [], { clientId, lost }));
   }
 

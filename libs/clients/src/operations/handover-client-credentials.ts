@@ -6,10 +6,10 @@ import { assertionSection, boundSection, cell, code, markdown } from './handover
 
 export function clientCredentialsText(
   client: ClientWithSecrets,
-  { BASE_URL, CONSOLE_URL }: { readonly BASE_URL: string; readonly CONSOLE_URL: string },
+  { baseUrl, consoleUrl }: { readonly baseUrl: string; readonly consoleUrl: string },
 ): string {
   const { clientId, name, scopes, dpopBound } = client;
-  const [token, api] = [BASE_URL + ENDPOINTS.token, CONSOLE_URL + ENDPOINTS.admin];
+  const [token, api] = [baseUrl + ENDPOINTS.token, consoleUrl + ENDPOINTS.admin];
   const proof = dpopBound ? ' -H "DPoP: $PROOF"' : '';
   return `\
 # ${markdown(name)}: access to the HTTP API of the console
@@ -23,7 +23,7 @@ export function clientCredentialsText(
 
 The API client acts in the name of the operator, without a user (RFC 6749 4.4). The audit trail shows its client id with everything it does.
 
-${assertionSection(client, BASE_URL)}${boundSection(client)}\
+${assertionSection(client, baseUrl)}${boundSection(client)}\
 ## Try it
 
 \`\`\`sh

@@ -56,13 +56,13 @@ ${
 export function deviceSteps(
   scopes: readonly string[],
   credentials: string,
-  { BASE_URL, proof }: { readonly BASE_URL: string; readonly proof: string },
+  { baseUrl, proof }: { readonly baseUrl: string; readonly proof: string },
 ): string {
   return `\
 1. When a user is at the device, request codes. Show \`user_code\` and \`verification_uri\`, or \`verification_uri_complete\` as a QR code:
 
 \`\`\`sh
-curl -sS ${BASE_URL}${ENDPOINTS.deviceAuthorization}${proof} --data-urlencode "scope=${scopes.join(' ')}" \\
+curl -sS ${baseUrl}${ENDPOINTS.deviceAuthorization}${proof} --data-urlencode "scope=${scopes.join(' ')}" \\
   ${credentials}
 \`\`\`
 
@@ -71,7 +71,7 @@ curl -sS ${BASE_URL}${ENDPOINTS.deviceAuthorization}${proof} --data-urlencode "s
 3. Meanwhile poll every 5 seconds. \`authorization_pending\` means wait; \`slow_down\` means wait 5 seconds longer from now on; any other error ends the attempt:
 
 \`\`\`sh
-curl -sS ${BASE_URL}${ENDPOINTS.token}${proof} \\
+curl -sS ${baseUrl}${ENDPOINTS.token}${proof} \\
   -d grant_type=${DEVICE_CODE} -d "device_code=$DEVICE_CODE" \\
   ${credentials}
 \`\`\``;
@@ -88,7 +88,7 @@ function permitted({ profile }: ClientWithSecrets, algorithms: readonly string[]
 export function openIdSection(
   client: ClientWithSecrets,
   scopes: readonly string[],
-  { AUTH_URL, BASE_URL: issuer }: { readonly AUTH_URL: string; readonly BASE_URL: string },
+  { authUrl, baseUrl: issuer }: { readonly authUrl: string; readonly baseUrl: string },
 ): string {
   if (!scopes.includes(OPENID)) return '';
   const { sector, postLogoutRedirectUris, backchannelLogoutUri } = client;
@@ -106,7 +106,7 @@ export function openIdSection(
 | scopes | ${scopes.filter((scope) => OPENID_NAMES.includes(scope)).join(' ')} |
 | ID tokens are signed with | ${algorithmOf(client)} |
 | \`sub\` | ${sub} |
-| log-out (RP-Initiated Logout 1.0) | ${AUTH_URL}${ENDPOINTS.logout}, with \`id_token_hint\` |
+| log-out (RP-Initiated Logout 1.0) | ${authUrl}${ENDPOINTS.logout}, with \`id_token_hint\` |
 | users return after it to | ${postLogoutRedirectUris.map(cell).join(', ') || 'no address: they stay there'} |
 | logout tokens (Back-Channel Logout 1.0) | ${backchannelLogoutUri === null ? 'not sent' : `posted to ${cell(backchannelLogoutUri)}`} |
 

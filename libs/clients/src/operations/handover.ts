@@ -26,15 +26,15 @@ export interface HandoverOptions {
 }
 
 export interface Origins {
-  readonly AUTH_URL: string;
-  readonly BASE_URL: string;
-  readonly API_URL: string;
+  readonly authUrl: string;
+  readonly baseUrl: string;
+  readonly apiUrl: string;
 }
 
 /** Never contains the secret. */
 export function handoverText(
   client: ClientWithSecrets,
-  { AUTH_URL, BASE_URL, API_URL }: Origins,
+  { authUrl, baseUrl, apiUrl }: Origins,
   { secretDelivery, guide, times, scopes: catalogue }: HandoverOptions,
 ): string {
   const { clientId, name, type, redirectUris, requirePar } = client;
@@ -44,8 +44,8 @@ export function handoverText(
   ) as [string[], string[]];
   const isPublic = type === 'public';
   const [redirectUri = ''] = redirectUris;
-  const tokenUrl = BASE_URL + ENDPOINTS.token;
-  const refreshUrl = BASE_URL + ENDPOINTS.refreshToken;
+  const tokenUrl = baseUrl + ENDPOINTS.token;
+  const refreshUrl = baseUrl + ENDPOINTS.refreshToken;
   const signs = hasKeys(client);
   const proof = client.dpopBound ? ' -H "DPoP: $PROOF"' : '';
   const access = client.dpopBound ? 'DPoP' : 'Bearer';
@@ -67,10 +67,10 @@ export function handoverText(
   const idField = idFieldOf(clientId);
   const start = requirePar
     ? `\
-REQUEST_URI=$(curl -sS ${BASE_URL}${ENDPOINTS.par} \\
+REQUEST_URI=$(curl -sS ${baseUrl}${ENDPOINTS.par} \\
   -d "${parameters}"${secretField} | node -p "JSON.parse(fs.readFileSync(0)).request_uri")
-echo "${AUTH_URL}${ENDPOINTS.authorize}?${new URLSearchParams({ client_id: clientId })}&request_uri=$REQUEST_URI"`
-    : `echo "${AUTH_URL}${ENDPOINTS.authorize}?${parameters}"`;
+echo "${authUrl}${ENDPOINTS.authorize}?${new URLSearchParams({ client_id: clientId })}&request_uri=$REQUEST_URI"`
+    : `echo "${authUrl}${ENDPOINTS.authorize}?${parameters}"`;
   const steps = `\
 1. Send the user's browser to the authorization URL, with a new random \`state\` and PKCE challenge each time:
 
@@ -82,7 +82,7 @@ ${start}
 \`\`\`
 
 2. The user clicks _Allow_ and returns to your redirect URI with \`code\`, \`state\` and \`iss\`. Continue only if \`state\` is the one you sent and \`iss\` is
-\`${BASE_URL}\` (RFC 9207). Without \`code\`, \`error\` says why.${
+\`${baseUrl}\` (RFC 9207). Without \`code\`, \`error\` says why.${
     client.requireState
       ? ''
       : ' If your library cannot send a `state`, leave it out: your application may, because it sends a PKCE challenge.'
@@ -96,7 +96,7 @@ curl -sS ${tokenUrl}${proof} \\
   --data-urlencode ${shellQuoted(`redirect_uri=${redirectUri}`)} \\
   ${idField}${secretField}
 \`\`\``;
-  const devices = deviceSteps(scopes, `${idField}${secretField}`, { BASE_URL, proof });
+  const devices = deviceSteps(scopes, `${idField}${secretField}`, { baseUrl, proof });
   const hasRedirectUri = redirectUri !== '';
   return `\
 # ${markdown(name)}: access for your application
@@ -110,10 +110,10 @@ curl -sS ${tokenUrl}${proof} \\
       : signs
         ? 'none: your application signs assertions with its private key'
         : markdown(secretDelivery)
-  } |${hasRedirectUri ? `\n| authorization URL | ${AUTH_URL}${ENDPOINTS.authorize} |` : ''}
+  } |${hasRedirectUri ? `\n| authorization URL | ${authUrl}${ENDPOINTS.authorize} |` : ''}
 | access-token request URL | ${tokenUrl} |
 | refresh-token request URL | ${refreshUrl} |${
-    client.deviceGrant ? `\n| device authorization URL | ${BASE_URL}${ENDPOINTS.deviceAuthorization} |` : ''
+    client.deviceGrant ? `\n| device authorization URL | ${baseUrl}${ENDPOINTS.deviceAuthorization} |` : ''
   }${
     client.profile === null
       ? ''
@@ -132,15 +132,15 @@ Scopes that you may request: ${scopes.map((scope) => `\`${scope}\``).join(', ')}
       : ''
   }
 
-Libraries read the other addresses from ${BASE_URL}${ENDPOINTS.authorizationServerMetadata}
-${openIdSection(client, scopes, { AUTH_URL, BASE_URL })}
-${signs ? assertionSection(client, BASE_URL) : ''}${boundSection(client)}The integration guide has recipes for client libraries${guide === undefined ? '. If it did not come with this text, ask the operator for it.' : `: ${guide}`}
+Libraries read the other addresses from ${baseUrl}${ENDPOINTS.authorizationServerMetadata}
+${openIdSection(client, scopes, { authUrl, baseUrl })}
+${signs ? assertionSection(client, baseUrl) : ''}${boundSection(client)}The integration guide has recipes for client libraries${guide === undefined ? '. If it did not come with this text, ask the operator for it.' : `: ${guide}`}
 
 ## Try it
 
 ${hasRedirectUri ? steps : devices}
 
-${apiRequests(scopes, API_URL, catalogue, `-H "Authorization: ${access} $ACCESS_TOKEN"${proof}`)}
+${apiRequests(scopes, apiUrl, catalogue, `-H "Authorization: ${access} $ACCESS_TOKEN"${proof}`)}
 
 5. When the access token expires, refresh it. ${client.keepsRefreshToken ? 'The refresh token stays the same' : 'Store the new refresh token of each answer'}:
 
@@ -152,7 +152,7 @@ curl -sS ${refreshUrl} -H "Authorization: Bearer $REFRESH_TOKEN"${proof} \\
 6. When the user disconnects, revoke the access. All its tokens end:
 
 \`\`\`sh
-curl -sS ${BASE_URL}${ENDPOINTS.revoke} -d "token=$REFRESH_TOKEN" \\
+curl -sS ${baseUrl}${ENDPOINTS.revoke} -d "token=$REFRESH_TOKEN" \\
   ${idField}${secretField}
 \`\`\`
 ${hasRedirectUri && client.deviceGrant ? `\n## On a device without a browser\n\nThese steps replace steps 1 to 3 (RFC 8628):\n\n${devices}\n` : ''}
@@ -162,7 +162,7 @@ ${hasRedirectUri && client.deviceGrant ? `\n## On a device without a browser\n\n
 - ${client.keepsRefreshToken ? 'A refresh may be repeated at any time.' : `One process refreshes a user's tokens at a time. ${retryRule(times)}`}
 - On \`invalid_grant\`, delete the tokens and send the user through step 1 again.
 - On 429 and 503, wait for the seconds of \`Retry-After\`, and repeat the request.
-- Every error, its cause and its remedy: ${BASE_URL}${ENDPOINTS.errors}
+- Every error, its cause and its remedy: ${baseUrl}${ENDPOINTS.errors}
 - When you report an error, include its \`error_reference\`.
 `;
 }

@@ -6,9 +6,9 @@ import { OPENID } from '#oauth/openid/openid-scopes.js';
 export type RegisteredClient = ReturnType<typeof registeredView>;
 
 interface Origins {
-  readonly AUTH_URL: string;
-  readonly BASE_URL: string;
-  readonly CONSOLE_URL: string;
+  readonly authUrl: string;
+  readonly baseUrl: string;
+  readonly consoleUrl: string;
 }
 
 /**
@@ -18,23 +18,23 @@ interface Origins {
 export function registeredView(
   client: ClientWithSecrets,
   secret: string | null,
-  { AUTH_URL, BASE_URL, CONSOLE_URL }: Origins,
+  { authUrl, baseUrl, consoleUrl }: Origins,
 ) {
   const isApiClient = client.grantType === 'client_credentials';
   return {
     client_id: client.clientId,
     client_secret: secret,
     secret_id: client.secrets[0]?.id ?? null,
-    ...(!isApiClient && { authorization_url: AUTH_URL + ENDPOINTS.authorize }),
-    token_url: BASE_URL + ENDPOINTS.token,
-    ...(!isApiClient && { refresh_url: BASE_URL + ENDPOINTS.refreshToken }),
-    ...(isApiClient && { api_url: CONSOLE_URL + ENDPOINTS.admin }),
-    ...(client.scopes.includes(OPENID) && { issuer: BASE_URL }),
-    ...(client.requirePar && { par_url: BASE_URL + ENDPOINTS.par }),
-    ...(client.deviceGrant && { device_authorization_url: BASE_URL + ENDPOINTS.deviceAuthorization }),
+    ...(!isApiClient && { authorization_url: authUrl + ENDPOINTS.authorize }),
+    token_url: baseUrl + ENDPOINTS.token,
+    ...(!isApiClient && { refresh_url: baseUrl + ENDPOINTS.refreshToken }),
+    ...(isApiClient && { api_url: consoleUrl + ENDPOINTS.admin }),
+    ...(client.scopes.includes(OPENID) && { issuer: baseUrl }),
+    ...(client.requirePar && { par_url: baseUrl + ENDPOINTS.par }),
+    ...(client.deviceGrant && { device_authorization_url: baseUrl + ENDPOINTS.deviceAuthorization }),
     ...(hasKeys(client) && {
       auth_method: 'private_key_jwt' as const,
-      assertion_audience: BASE_URL,
+      assertion_audience: baseUrl,
       ...describeKeys(client),
     }),
   };

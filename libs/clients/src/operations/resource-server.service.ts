@@ -83,7 +83,7 @@ export class ResourceServerService {
     const keys = hasKeys(given) ? given : null;
     const { secret, hash } = generateClientSecret();
     const { id, name } = await this.servers.create(dto.name, keys ?? hash);
-    const { BASE_URL } = this.options.settings;
+    const { baseUrl } = this.options.settings;
     const described = keys && describeKeys(keys);
     const detail = { id, name, ...described };
     return {
@@ -91,8 +91,8 @@ export class ResourceServerService {
         id,
         name,
         secret: keys ? null : secret,
-        introspection_url: BASE_URL + ENDPOINTS.introspect,
-        ...(keys && { auth_method: 'private_key_jwt', assertion_audience: BASE_URL, ...described }),
+        introspection_url: baseUrl + ENDPOINTS.introspect,
+        ...(keys && { auth_method: 'private_key_jwt', assertion_audience: baseUrl, ...described }),
       },
       announced: this.announcer.record(actor, { type: 'resource_server.created', detail }),
     };

@@ -5,9 +5,9 @@ import { handoverText, type HandoverOptions } from '#clients/operations/handover
 import { registeredClient } from '#test/support/stored.js';
 
 const ORIGINS = {
-  AUTH_URL: 'https://auth.example.com',
-  BASE_URL: 'https://oauth.example.com',
-  API_URL: 'https://api.example.com',
+  authUrl: 'https://auth.example.com',
+  baseUrl: 'https://oauth.example.com',
+  apiUrl: 'https://api.example.com',
 };
 
 /** Client_id with characters that only an imported client_id may contain. */
@@ -22,7 +22,7 @@ const scope = (name: string, resource: string) => ({
   access: 'read' as const,
 });
 const CATALOGUE = new ScopeCatalogue([
-  scope('profile:read', ORIGINS.API_URL),
+  scope('profile:read', ORIGINS.apiUrl),
   scope('bookings:read', 'https://bookings.example.com'),
 ]);
 

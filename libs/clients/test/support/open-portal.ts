@@ -9,8 +9,8 @@ import { isolate } from '#test/support/isolate.js';
 import { openOperations } from '../../../operations/test/support/open-operations.js';
 
 const URLS = {
-  CONSOLE_URL: 'https://console.example.com',
-  DEVELOPERS_URL: 'https://developers.example.com',
+  consoleUrl: 'https://console.example.com',
+  developersUrl: 'https://developers.example.com',
 } as const;
 
 export const GRACE: Actor = { name: 'grace@console', channel: 'page', role: 'support' };

@@ -2,10 +2,8 @@ import { Injectable, Module } from '@nestjs/common';
 import { ensureAuditStreams } from '#audit/streams.js';
 import {
   AdministrationOptions,
-  retentionOf,
-  type RetentionSettings,
+  type AdministrationSettings,
   trailServer,
-  type TrailSettings,
 } from '#operations/administration.options.js';
 import { AdministrationError } from '#platform/validation/administration.error.js';
 import { problem } from '#platform/validation/problem.js';
@@ -22,11 +20,13 @@ declare module '#platform/validation/problem.js' {
   }
 }
 
+type TrailSettings = Pick<AdministrationSettings, 'natsUrl' | 'auditNatsUrl' | 'auditRetention'>;
+
 /** @throws AdministrationError with the reason why NATS did not create or update the streams */
-export async function createStreams(settings: TrailSettings & RetentionSettings): Promise<void> {
+export async function createStreams(settings: TrailSettings): Promise<void> {
   const { url, variable } = trailServer(settings);
   try {
-    await withNats(url, (nats) => ensureAuditStreams(nats, retentionOf(settings)));
+    await withNats(url, (nats) => ensureAuditStreams(nats, settings.auditRetention));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const refused = problem('streams_not_created', [], { variable, reason });
@@ -59,7 +59,7 @@ export class MigrationService {
   /** Concurrent calls are safe. */
   async migrate(actor: Actor): Promise<Change<AppliedMigrations>> {
     const { settings } = this.options;
-    const applied = await migrateDatabase(settings.DATABASE_URL, settings.DATABASE_SCHEMA);
+    const applied = await migrateDatabase(settings.databaseUrl, settings.databaseSchema);
     const streams = trailServer(settings).url !== '';
     if (streams) await createStreams(settings);
     return {

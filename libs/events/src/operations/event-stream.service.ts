@@ -101,7 +101,7 @@ export class EventStreamService {
   private async registered(idOrName: string, actor?: Actor): Promise<string> {
     const client = await this.clients.find(await identifyClient(this.clients, idOrName));
     if (!client) throw unknownClient(idOrName);
-    if (actor) checkPrivileges(actor, client, this.options.settings.CONSOLE_URL);
+    if (actor) checkPrivileges(actor, client, this.options.settings.consoleUrl);
     return client.clientId;
   }
 }

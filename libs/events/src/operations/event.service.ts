@@ -41,7 +41,7 @@ export class EventService {
   async redeliver(actor: Actor, jti: string): Promise<Change<EventView>> {
     const { client_id } = await this.find(jti);
     const client = await this.clients.find(client_id);
-    if (client) checkPrivileges(actor, client, this.options.settings.CONSOLE_URL);
+    if (client) checkPrivileges(actor, client, this.options.settings.consoleUrl);
     if (!(await this.events.redeliver(jti))) throw refused('conflict', problem('event_waits', [], { jti }));
     const detail = { command: 'event redeliver', jti };
     const warnings = await this.announcer.record(actor, { type: 'operator.command', client_id, detail });

@@ -48,7 +48,7 @@ export class RunningServices {
 
   /** Prefix of the inboxes to which NATS permits the services to reply. */
   get inboxPrefix(): string {
-    return natsOptions(this.options.settings.NATS_URL, '').inboxPrefix ?? '_INBOX';
+    return natsOptions(this.options.settings.natsUrl, '').inboxPrefix ?? '_INBOX';
   }
 
   use<T>(work: NatsWork<T>, limitMs = TIMEOUT_MS): Promise<T> {

@@ -26,7 +26,7 @@ class AdministrationModule {}
 export async function openAdministration() {
   const services = await isolate();
   const { settings, context } = await openOperations(AdministrationModule, services, {
-    OUTSIDE_FETCH_ALLOW: '127.0.0.1',
+    outsideFetchAllow: '127.0.0.1',
   });
   return {
     services,

@@ -24,30 +24,28 @@ const SCOPES = ['profile:read', 'bookings:read', 'bookings:write'].map((name) =>
  */
 export async function openOperations(
   module: Type,
-  { databaseUrl, natsUrl }: Isolated,
+  isolated: Isolated,
   { process, ...more }: { process?: DatabaseProcess } & Partial<AdministrationSettings> = {},
 ) {
-  const given = { DATABASE_URL: databaseUrl };
-  const { DATABASE_URL } = process === undefined ? given : withCredentials(process, given);
+  const given = { DATABASE_URL: isolated.databaseUrl };
+  const { DATABASE_URL: databaseUrl } = process === undefined ? given : withCredentials(process, given);
   const settings = {
-    DATABASE_URL,
-    DATABASE_SCHEMA: 'oauth',
-    NATS_URL: natsUrl,
-    AUDIT_NATS_URL: '',
-    AUTH_URL: ORIGIN,
-    BASE_URL: ORIGIN,
-    API_URL: ORIGIN,
-    PRODUCT_NAME: 'Scheduling',
-    CONSOLE_URL: '',
-    CONSOLE_GROUPS_CLAIM: '',
-    AUDIT_RETENTION_DAYS: 30,
-    AUDIT_MAX_MEGABYTES: 64,
-    AUDIT_REPLICAS: 1,
-    OUTSIDE_FETCH_ALLOW: '',
+    databaseUrl,
+    databaseSchema: 'oauth',
+    natsUrl: isolated.natsUrl,
+    auditNatsUrl: '',
+    authUrl: ORIGIN,
+    baseUrl: ORIGIN,
+    apiUrl: ORIGIN,
+    productName: 'Scheduling',
+    consoleUrl: '',
+    consoleGroupsClaim: '',
+    outsideFetchAllow: '',
+    auditRetention: { days: 30, megabytes: 64, replicas: 1 },
     ...more,
   };
   const scopes = { variable: '', path: '', digest: '', value: new ScopeCatalogue(SCOPES) };
-  const database = DatabaseModule.forRoot({ databaseUrl: DATABASE_URL, ...(process && { process }) });
+  const database = DatabaseModule.forRoot({ databaseUrl, ...(process && { process }) });
   const operations = OperationsModule.forRoot({ settings, scopes: () => scopes }, [database]);
   const context = await NestFactory.createApplicationContext(
     { module, imports: [operations] },

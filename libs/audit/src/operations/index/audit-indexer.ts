@@ -49,7 +49,7 @@ export class AuditIndexer {
    */
   async prune(now = Date.now()): Promise<void> {
     const streams = await this.trail.read((reader) => reader.streams());
-    const { AUDIT_RETENTION_DAYS: days } = this.options.settings;
+    const { days } = this.options.settings.auditRetention;
     await this.index.prune(streams, new Date(now - days * DAY_MS));
     await this.index.compact(new Date(startOf('day', now - HOURS_DAYS * DAY_MS)));
   }

@@ -83,14 +83,14 @@ export class ClientImportService {
   }
 
   private lockOuts({ changes }: ImportPlan): Problem[] {
-    const { CONSOLE_URL } = this.options.settings;
+    const { consoleUrl } = this.options.settings;
     return changes.flatMap(({ before, after }) => {
       if (!before) return [];
       const { clientId } = after;
-      const isLost = after.disabled && !before.disabled && isConsoleClient(before.redirectUris, CONSOLE_URL);
+      const isLost = after.disabled && !before.disabled && isConsoleClient(before.redirectUris, consoleUrl);
       return [
         ...(isLost ? [problem('confirmConsole', [], { clientId, lost: 'enabled' })] : []),
-        ...consoleChangeProblems(clientId, before, after, CONSOLE_URL),
+        ...consoleChangeProblems(clientId, before, after, consoleUrl),
       ];
     });
   }

@@ -84,7 +84,7 @@ export class ClientMemberService {
   ): Promise<Change<{ readonly client_id: string; readonly user_id: number; readonly added: boolean }>> {
     const clientId = await this.registered(idOrName);
     const client = await this.clients.find(clientId);
-    if (client && isPrivilegedClient(client, this.options.settings.CONSOLE_URL))
+    if (client && isPrivilegedClient(client, this.options.settings.consoleUrl))
       throw refused('forbidden', problem('client_without_owners', [], { clientId }));
     const userId = await userIdOf(this.users, login);
     const added = await this.members.addOwner(clientId, userId, actor.name);

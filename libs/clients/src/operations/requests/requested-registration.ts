@@ -78,9 +78,9 @@ export function missingReasons(scopes: unknown, reasons: RequestDetails['reasons
  */
 export function reservedUris(
   uris: unknown,
-  { AUTH_URL, BASE_URL, API_URL, CONSOLE_URL, DEVELOPERS_URL }: AdministrationSettings,
+  { authUrl, baseUrl, apiUrl, consoleUrl, developersUrl }: AdministrationSettings,
 ): Problem[] {
-  const origins = [AUTH_URL, BASE_URL, API_URL, CONSOLE_URL, DEVELOPERS_URL];
+  const origins = [authUrl, baseUrl, apiUrl, consoleUrl, developersUrl];
   return (Array.isArray(uris) ? uris : []).flatMap((given: unknown, index) =>
     typeof given === 'string' && origins.includes(URL.parse(given)?.origin)
       ? [problem('redirect_uri_invalid', ['redirectUris', index], { given, reason: 'reserved' })]

@@ -97,7 +97,7 @@ export class ReviewService {
         scopes: wanted.scopes.filter((scope) => !isChange || !client.scopes.includes(scope)),
         reasons,
       },
-      this.options.settings.PRODUCT_NAME,
+      this.options.settings.productName,
       await this.clients.othersLike(clientId, wanted.name),
     );
     return {
@@ -120,10 +120,10 @@ export class ReviewService {
     const [scope] = this.notOffered(found);
     if (scope !== undefined) throw refused('conflict', problem('scope_not_offered', [], { scope }));
     const requested = await this.changeOf(found);
-    const { CONSOLE_URL } = this.options.settings;
+    const { consoleUrl } = this.options.settings;
     const change: ChangeOfClient = (current, existing) => {
       const changed = requested(current, existing);
-      for (const client of [current, changed]) checkPrivileges(actor, client, CONSOLE_URL);
+      for (const client of [current, changed]) checkPrivileges(actor, client, consoleUrl);
       return changed;
     };
     const message = text === undefined ? null : { name: actor.name, text };

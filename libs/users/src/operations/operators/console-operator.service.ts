@@ -219,7 +219,7 @@ export class ConsoleOperatorService {
   }
 
   private requireStoredRoles(): void {
-    if (this.options.settings.CONSOLE_GROUPS_CLAIM !== '')
+    if (this.options.settings.consoleGroupsClaim !== '')
       throw refused('conflict', problem('roles_of_groups', []));
   }
 }
