@@ -13,7 +13,7 @@ import { GrantRecordEntity } from '#grants/records/grant-record.entity.js';
 import { ISOLATION_LEVEL, LIVE } from '#grants/records/grant-record.statements.js';
 import type { ListPage, PageRequest } from '#platform/postgres/list-page.js';
 import { containing, countOf, idsOf, inOrder, selectPage } from '#platform/postgres/list-page.statements.js';
-import { mayChangeRole } from './operators/console-role.js';
+import { type LastAdminChange, mayChangeRole } from './operators/console-role.js';
 import { isLastAdmin, keepAnAdmin } from './operators/console-operator.statements.js';
 import { type AccountCondition, type Identity, isUserId, type User } from './user.js';
 import {
@@ -160,11 +160,12 @@ export class UserAccountStore {
   /**
    * Ends every session, revokes every grant and blocks new grants, in one transaction. Idempotent. Only the operator
    * can enable the user again.
-   * @throws AdministrationError if `condition` is not met
+   * @throws AdministrationError if `condition` is not met, or `confirmLastAdmin` unless another admin stays or the
+   * caller confirms
    */
   disable(id: number, condition?: AccountCondition): Promise<Disabling | null> {
     return this.transaction(async (manager) => {
-      await keepAnAdminIf(manager, id, condition);
+      await checkLastAdmin(manager, id, 'disable', condition);
       const user = await lockAccount(manager, id, condition);
       return user && disableAccount(manager, user, 'operator');
     });
@@ -206,10 +207,11 @@ export class UserAccountStore {
    * Revokes every grant, and deletes the row with all personal data. Grant records stay until they expire, because
    * Redis needs the revocations after a failover. A hash of the identity stays, so that a delayed change cannot
    * recreate the user.
+   * @throws AdministrationError like `disable`
    */
   delete(id: number, condition?: AccountCondition): Promise<Deletion> {
     return this.transaction(async (manager) => {
-      await keepAnAdminIf(manager, id, condition);
+      await checkLastAdmin(manager, id, 'delete', condition);
       // Runs before the row lock, as in deleteIdentity.
       await excludeCreations(manager, 'users WHERE id = $1', [id]);
       const user = await lockAccount(manager, id, condition);
@@ -303,14 +305,15 @@ export class UserAccountStore {
   }
 }
 
-async function keepAnAdminIf(
+async function checkLastAdmin(
   manager: EntityManager,
   id: number,
-  { actor, unconfirmed }: AccountCondition = {},
+  change: LastAdminChange,
+  { actor, confirmLastAdmin = false }: AccountCondition = {},
 ): Promise<void> {
   // Otherwise `lockAccount` rejects the change of any admin.
   const mayChangeAdmins = !actor || mayChangeRole(actor.role, 'admin');
-  if (unconfirmed && mayChangeAdmins) await keepAnAdmin(manager, id, unconfirmed);
+  if (!confirmLastAdmin && mayChangeAdmins) await keepAnAdmin(manager, id, change);
 }
 
 function toAccount(user: UserEntity): UserAccount {

@@ -1,4 +1,4 @@
-import type { ActorRights, LastAdminChange } from './operators/console-role.js';
+import type { ActorRights, LastAdminCondition } from './operators/console-role.js';
 
 export interface User {
   readonly id: number;
@@ -42,13 +42,11 @@ export const USER_FIELDS = `
   session_generation AS "sessionGeneration", disabled_at IS NOT NULL AS disabled`;
 
 /** Condition of a change, checked while the user is locked. */
-export interface AccountCondition {
+export interface AccountCondition extends LastAdminCondition {
   /** Undefined for every version. */
   readonly version?: number | undefined;
   /** Operator or API client; undefined if a user or the product makes the change. */
   readonly actor?: ActorRights;
-  /** Refused if the console would have no admin; undefined permits the change. */
-  readonly unconfirmed?: LastAdminChange | undefined;
 }
 
 export interface Identity {

@@ -1,4 +1,5 @@
 import { hashPassword, verifyPassword } from '#users/password.js';
+import { ConsoleOperatorStore } from '#users/operators/console-operator.store.js';
 import { UserAccountStore } from '#users/user-account.store.js';
 import { UserStore } from '#users/user.store.js';
 import { blocked } from '#test/support/until.js';
@@ -240,5 +241,27 @@ describe('the list of users', () => {
       disabledAt: expect.any(Date),
       disabledBy: ['operator'],
     });
+  });
+});
+
+describe('the last admin of the console', () => {
+  const lastAdmin = { kind: 'unconfirmed', problems: [{ id: 'confirmLastAdmin' }] };
+  const confirmed = { confirmLastAdmin: true };
+  let operators: ConsoleOperatorStore;
+
+  beforeEach(async () => {
+    operators = new ConsoleOperatorStore(fixture.database.dataSource);
+    await operators.setRole(fixture.userId, 'admin');
+  });
+
+  it.each<[string, (id: number, condition?: { readonly confirmLastAdmin: boolean }) => Promise<unknown>]>([
+    ['disabled', (id, condition) => accounts.disable(id, condition)],
+    ['deleted', (id, condition) => accounts.delete(id, condition)],
+    ['given another role', (id, condition) => operators.setRole(id, 'viewer', condition)],
+  ])('is only %s if the caller confirms', async (_, change) => {
+    await expect(change(fixture.userId)).rejects.toMatchObject(lastAdmin);
+    expect(await operators.countAdmins()).toBe(1);
+    await change(fixture.userId, confirmed);
+    expect(await operators.countAdmins()).toBe(0);
   });
 });

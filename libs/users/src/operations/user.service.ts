@@ -30,7 +30,6 @@ import { hashPassword } from '../password.js';
 import { UserAccountStore } from '../user-account.store.js';
 import { DuplicateUserError } from '../user.js';
 import { UserStore } from '../user.store.js';
-import type { LastAdminChange } from '../operators/console-role.js';
 import { type BadLine, type ImportCounts, UserImport } from './import/user-import.js';
 import {
   findUser,
@@ -213,8 +212,7 @@ export class UserService {
    */
   async disable(actor: Actor, login: string, expected?: Expected, confirmLastAdmin = false) {
     const { id, username } = await findUser(this.accounts, login);
-    const unconfirmed = confirmLastAdmin ? undefined : ({ change: 'disable', login: username } as const);
-    const user = this.deactivationOf(actor, id, expected, unconfirmed);
+    const user = this.deactivationOf(actor, id, expected, confirmLastAdmin);
     const announcer = this.announcerOf(actor, username, 'is disabled');
     const disabled = await disableUser(user, announcer).catch(announcer.rethrow);
     if (!disabled) throw unknownUser(login);
@@ -255,8 +253,7 @@ export class UserService {
   /** Safe to repeat after a failure, which may leave the user disabled. @throws AdministrationError like `disable` */
   async delete(actor: Actor, login: string, expected?: Expected, confirmLastAdmin = false) {
     const { id, username } = await findUser(this.accounts, login);
-    const unconfirmed = confirmLastAdmin ? undefined : ({ change: 'delete', login: username } as const);
-    const user = this.deactivationOf(actor, id, expected, unconfirmed);
+    const user = this.deactivationOf(actor, id, expected, confirmLastAdmin);
     const announcer = this.announcerOf(actor, username, 'is disabled, and not deleted yet');
     const deleted = await deleteUser(user, announcer).catch(announcer.rethrow);
     return {
@@ -300,13 +297,13 @@ export class UserService {
     actor: Actor,
     id: number,
     expected: Expected | undefined,
-    unconfirmed: LastAdminChange | undefined,
+    confirmLastAdmin: boolean,
   ): UserDeactivation {
     return {
       by: 'operator',
-      disable: () => this.accounts.disable(id, { ...expected, actor, unconfirmed }),
+      disable: () => this.accounts.disable(id, { ...expected, actor, confirmLastAdmin }),
       // `disable` has increased the version.
-      delete: () => this.accounts.delete(id, { actor, unconfirmed }),
+      delete: () => this.accounts.delete(id, { actor, confirmLastAdmin }),
     };
   }
 

@@ -13,13 +13,13 @@ const ENABLED_ADMIN = `console_role = 'admin' AND disabled_at IS NULL`;
 export async function keepAnAdmin(
   manager: EntityManager,
   userId: number,
-  attempted: LastAdminChange,
+  change: LastAdminChange,
 ): Promise<void> {
-  const admins = await manager.query<{ id: number }[]>(
-    `SELECT id FROM users WHERE ${ENABLED_ADMIN} ORDER BY id FOR NO KEY UPDATE`,
+  const [first, ...others] = await manager.query<{ id: number; username: string }[]>(
+    `SELECT id, username FROM users WHERE ${ENABLED_ADMIN} ORDER BY id FOR NO KEY UPDATE`,
   );
-  if (admins.length === 1 && admins[0]?.id === userId)
-    throw refused('unconfirmed', problem('confirmLastAdmin', [], attempted));
+  if (first?.id === userId && others.length === 0)
+    throw refused('unconfirmed', problem('confirmLastAdmin', [], { change, login: first.username }));
 }
 
 export async function isLastAdmin(manager: EntityManager, userId: number): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, IsNull, Not, type Repository } from 'typeorm';
 import { deleteInvitationsOf, keepAnAdmin } from './console-operator.statements.js';
-import type { ConsoleRole, LastAdminChange } from './console-role.js';
+import type { ConsoleRole, LastAdminCondition } from './console-role.js';
 import { ISOLATION_LEVEL } from '#grants/records/grant-record.statements.js';
 import { UserEntity } from '../user.entity.js';
 import { isUserId } from '../user.js';
@@ -47,15 +47,15 @@ export class ConsoleOperatorStore {
    * Also deletes invitations of the user's address, which could restore the role later.
    * @param role null ends the role
    * @returns the role before the change; undefined if the user does not exist
-   * @param unconfirmed refused if no admin would be left; null permits the change
+   * @throws AdministrationError `confirmLastAdmin` unless another admin stays or the caller confirms
    */
   async setRole(
     id: number,
     role: ConsoleRole | null,
-    unconfirmed: LastAdminChange | null = null,
+    { confirmLastAdmin = false }: LastAdminCondition = {},
   ): Promise<ConsoleRole | null | undefined> {
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
-      if (role !== 'admin' && unconfirmed) await keepAnAdmin(manager, id, unconfirmed);
+      if (role !== 'admin' && !confirmLastAdmin) await keepAnAdmin(manager, id, 'role');
       const user = await manager.findOne(UserEntity, {
         select: { id: true, consoleRole: true },
         where: { id },

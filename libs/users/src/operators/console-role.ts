@@ -21,16 +21,18 @@ export interface ActorRights {
 type PrivilegedAccount = 'application' | 'user';
 
 /** Change after which the console would have no admin. */
-export interface LastAdminChange {
-  readonly change: 'role' | 'disable' | 'delete';
-  readonly login: string;
+export type LastAdminChange = 'role' | 'disable' | 'delete';
+
+export interface LastAdminCondition {
+  /** True permits a change after which the console has no admin. */
+  readonly confirmLastAdmin?: boolean;
 }
 
 declare module '#platform/validation/problem.js' {
   interface Problems {
     admin_required: { readonly account: PrivilegedAccount };
     operators_scope_required: { readonly account: PrivilegedAccount };
-    confirmLastAdmin: LastAdminChange;
+    confirmLastAdmin: { readonly change: LastAdminChange; readonly login: string };
   }
 }
 

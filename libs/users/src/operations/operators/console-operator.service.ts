@@ -10,7 +10,7 @@ import { type Input, validated } from '#operations/operation-input.js';
 import { Satisfies } from '#platform/validation/validate.js';
 import type { Actor, Change } from '#operations/audit-trail.js';
 import { isEmailAddress } from '#oauth/links.js';
-import { CONSOLE_ROLES, type ConsoleRole, type LastAdminChange } from '../../operators/console-role.js';
+import { CONSOLE_ROLES, type ConsoleRole } from '../../operators/console-role.js';
 import type { ConsoleInvitationEntity } from '../../user.entity.js';
 import { ConsoleInvitationStore } from '../../operators/console-invitation.store.js';
 import { type ConsoleOperator, ConsoleOperatorStore } from '../../operators/console-operator.store.js';
@@ -91,7 +91,7 @@ export class ConsoleOperatorService {
     const { login, role, confirmLastAdmin } = validated(RoleDto, input);
     this.requireStoredRoles();
     const userId = await userIdOf(this.users, login);
-    const before = await this.operators.setRole(userId, role, unconfirmed(login, confirmLastAdmin));
+    const before = await this.operators.setRole(userId, role, { confirmLastAdmin });
     // The user may have been deleted in the meantime.
     if (before === undefined) throw unknownUser(login);
     return {
@@ -112,7 +112,7 @@ export class ConsoleOperatorService {
   ): Promise<Change<{ readonly user_id: number; readonly revoked: true }>> {
     this.requireStoredRoles();
     const userId = await userIdOf(this.users, login);
-    const role = await this.operators.setRole(userId, null, unconfirmed(login, confirmLastAdmin));
+    const role = await this.operators.setRole(userId, null, { confirmLastAdmin });
     if (!role) throw unknownOperator(login);
     return {
       result: { user_id: userId, revoked: true },
@@ -223,9 +223,6 @@ export class ConsoleOperatorService {
       throw refused('conflict', problem('roles_of_groups', []));
   }
 }
-
-const unconfirmed = (login: string, isConfirmed: boolean): LastAdminChange | null =>
-  isConfirmed ? null : { change: 'role', login };
 
 function operatorView(operator: ConsoleOperator) {
   return described(operator, ['userId', 'username', 'email', 'role', 'disabledAt']);
