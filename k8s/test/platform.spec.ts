@@ -269,7 +269,7 @@ describe('the commands of docs/deploy.md that create the Secrets of production',
   it('create every Secret and key that the pods require, with valid token keys', async () => {
     const page = await readFile(join(ROOT, 'docs/deploy.md'), 'utf8');
     const blocks = [...page.matchAll(/^```bash\n(.*?)^```$/gms)].map(([, text]) => text);
-    expect(blocks).toHaveLength(2);
+    expect(blocks).toHaveLength(3);
     const commands = blocks.join('');
     const folder = await mkdtemp(join(tmpdir(), 'secrets-'));
     try {
@@ -296,6 +296,7 @@ describe('the commands of docs/deploy.md that create the Secrets of production',
         const value = await readFile(join(folder, 'secrets', name, key), 'utf8');
         if (key !== 'TOKEN_KEYS') expect([name, key, value]).toEqual([name, key, 'typed']);
       }
+      expect(await keysOf('token-mail')).toEqual(['SMTP_URL']);
       const keys = await readFile(join(folder, 'secrets/token-keys/TOKEN_KEYS'), 'utf8');
       expect(KeyRing.parse(keys).keys).toHaveLength(1);
       expect(created).toContain(' create secret tls tls ');
