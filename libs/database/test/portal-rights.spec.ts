@@ -510,6 +510,32 @@ describe('the role of the portal', () => {
     expect(await versionAfter('DELETE FROM client_logos')).toBe(before + 3);
   });
 
+  const invite = (columns: string, values: string) =>
+    `INSERT INTO client_invitations (client_id, kind, token_hash, invited_by, expires_at, ${columns})
+     SELECT '${ids.testing}', 'tester', sha256('e'), current_developer(), now() + interval '1 day', ${values}`;
+
+  // The snapshot of such a transaction has no rows that others have committed since: neither mails nor testers nor grants.
+  it.each([
+    ['invites by mail', invite('email', `'grace@example.com'`)],
+    ['accepts an invitation', `SELECT FROM accept_client_invitation('a')`],
+    ['removes a member', `DELETE FROM client_owners WHERE client_id = '${ids.own}'`],
+  ])('never %s in an isolation level that hides concurrent changes', async (_, statement) => {
+    expect(await attempt(statement, handles.eve)).toBe(1);
+    await portal.query(`SET default_transaction_isolation = 'repeatable read'`);
+    try {
+      expect(await attempt(statement, handles.eve)).toBe('0A000 isolation_level_not_read_committed');
+    } finally {
+      await portal.query('RESET default_transaction_isolation');
+    }
+  });
+
+  it('gives no invitation the id of a deleted one, whose mails would go to another address', async () => {
+    const id = '00000000-0000-4000-8000-000000000000';
+    const { rows } = await asEve(`${invite('id', `'${id}'`)} RETURNING id`);
+    expect(rows).toEqual([{ id: expect.not.stringMatching(id) as unknown }]);
+    await asEve(`DELETE FROM client_invitations WHERE client_id = '${ids.testing}'`);
+  });
+
   it('replaces no request by another with the same id and version', async () => {
     const { rows } = await asEve('SELECT id FROM client_requests');
     const id = String(rows[0]?.id);

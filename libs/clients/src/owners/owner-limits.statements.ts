@@ -18,7 +18,7 @@ export const OWNER_LIMITS = {
   mails_to_address: 5,
 } as const;
 
-/** Constraints by which a trigger reports the limits of mails (`create-mails.ts`). */
+/** Constraints by which a trigger reports the limits of mails (`migrations/mails.ts`). */
 export const MAIL_LIMITS = {
   mails: 'client_invitations_mail_limit',
   mails_to_address: 'client_invitations_address_limit',

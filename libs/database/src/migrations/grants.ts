@@ -1,4 +1,4 @@
-import { trigger } from './statements.js';
+import { REQUIRE_READ_COMMITTED, trigger } from './statements.js';
 
 const LIVE =
   'g.user_id = owner AND g.client_id = client AND g.revoked_at IS NULL AND g.expires_at > now() AND g.id <> newest';
@@ -12,16 +12,12 @@ const revokeExcess = (locking: string) => `
       SELECT revoked || array_agg(id) INTO revoked FROM ended;`;
 
 /**
- * Rejects the delete or disable while a grant is live. Revokes expired grants, which may still be in Redis. A stricter
- * isolation level might not see a grant that was recorded after the transaction began.
+ * Rejects the delete or disable while a grant is live. Revokes expired grants, which may still be in Redis.
  * @param condition SQL condition on grants
  * @param detail SQL expression
  */
 const endGrantsFirst = (condition: string, detail: string): string => `
-      IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
-        RAISE feature_not_supported USING
-          MESSAGE = 'isolation_level_not_read_committed', DETAIL = current_setting('transaction_isolation');
-      END IF;
+      ${REQUIRE_READ_COMMITTED}
       WITH expired AS (
         SELECT id FROM grants WHERE ${condition} AND revoked_at IS NULL AND expires_at <= now() ORDER BY id FOR NO KEY UPDATE
       )

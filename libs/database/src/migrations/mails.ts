@@ -1,6 +1,6 @@
 import { MAIL_LIMITS, OWNER_LIMITS } from '#clients/owners/owner-limits.statements.js';
 import { MAIL_KINDS, MAIL_OUTCOMES } from '#mail/mail.entity.js';
-import { trigger } from './statements.js';
+import { REQUIRE_READ_COMMITTED, trigger } from './statements.js';
 
 const list = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
 const mailOwners = (kind: string, client: string, about: string) => `
@@ -36,6 +36,7 @@ export const MAILS: readonly string[] = [
       address_hash integer := ('x' || left(encode(sha256(convert_to(lower(NEW.email), 'UTF8')), 'hex'), 8))::bit(32)::integer;
       sent record;
     BEGIN
+      ${REQUIRE_READ_COMMITTED}
       PERFORM pg_advisory_xact_lock(hashtextextended('limits of ' || NEW.invited_by, 0));
       PERFORM pg_advisory_xact_lock(hashtextextended('mails to ' || address_hash, 0));
       SELECT count(*) FILTER (WHERE user_id = NEW.invited_by) AS by_user,

@@ -1,6 +1,6 @@
 import { BY_OPERATOR } from '#events/event-stream.entity.js';
 import { OWNER_LIMITS } from '#clients/owners/owner-limits.statements.js';
-import { definerFunction, trigger } from './statements.js';
+import { definerFunction, REQUIRE_READ_COMMITTED, trigger } from './statements.js';
 
 const IDENTIFYING = 'LANGUAGE sql STABLE PARALLEL RESTRICTED SECURITY DEFINER SET search_path FROM CURRENT';
 const REVISE = `UPDATE client_requests SET status = status WHERE client_id = NEW.client_id AND status IN ('submitted', 'question')`;
@@ -129,6 +129,12 @@ export const OWNERS: readonly string[] = [
       ELSE NEW.version := OLD.version + 1; END IF;
       RETURN NEW;
     END`),
+  // The mails and the token of an invitation depend on its id, so no invitation has the id of a deleted one.
+  ...trigger(`client_invitations_new_id BEFORE INSERT ON client_invitations FOR EACH ROW AS
+    BEGIN
+      NEW.id := gen_random_uuid();
+      RETURN NEW;
+    END`),
   // The approval of a registration keeps what the request does not contain.
   ...trigger(`clients_revise_request AFTER UPDATE ON clients FOR EACH ROW WHEN (OLD.stage = 'testing' AND NEW.stage = 'testing') AS
     DECLARE
@@ -203,6 +209,7 @@ export const OWNERS: readonly string[] = [
   // grants, and its row, which the deletion has locked, comes after the client in the common lock order.
   ...definerFunction(`client_members_lock_client() RETURNS trigger AS
     BEGIN
+      ${REQUIRE_READ_COMMITTED}
       IF EXISTS (SELECT FROM users WHERE id = OLD.user_id) THEN
         PERFORM FROM clients WHERE client_id = OLD.client_id FOR NO KEY UPDATE;
       END IF;
@@ -248,6 +255,7 @@ export const OWNERS: readonly string[] = [
       me integer := current_developer();
       invitation client_invitations;
     BEGIN
+      ${REQUIRE_READ_COMMITTED}
       SELECT i.* INTO invitation FROM client_invitations i WHERE i.token_hash = sha256(token);
       IF me IS NULL OR invitation IS NULL THEN RETURN; END IF;
       SELECT c.name INTO name FROM clients c

@@ -12,6 +12,15 @@ export function definerFunction(text: string): string[] {
 }
 
 /**
+ * Rejects stricter isolation levels, under which a function that has waited for a lock might not see the rows that were
+ * committed meanwhile. Any role may choose the isolation level of its transactions.
+ */
+export const REQUIRE_READ_COMMITTED = `IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
+        RAISE feature_not_supported USING
+          MESSAGE = 'isolation_level_not_read_committed', DETAIL = current_setting('transaction_isolation');
+      END IF;`;
+
+/**
  * Returns the statements of a trigger and its function, which has the same name.
  * @param text name and event, `AS` at the end of the line, and body of the function
  */
