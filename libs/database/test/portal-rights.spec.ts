@@ -514,7 +514,7 @@ describe('the role of the portal', () => {
     `INSERT INTO client_invitations (client_id, kind, token_hash, invited_by, expires_at, ${columns})
      SELECT '${ids.testing}', 'tester', sha256('e'), current_developer(), now() + interval '1 day', ${values}`;
 
-  // The snapshot of such a transaction has no rows that others have committed since: neither mails nor testers nor grants.
+  // The snapshot of such a transaction lacks mails, testers and grants that were committed after its first statement.
   it.each([
     ['invites by mail', invite('email', `'grace@example.com'`)],
     ['accepts an invitation', `SELECT FROM accept_client_invitation('a')`],

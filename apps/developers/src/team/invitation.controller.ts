@@ -1,14 +1,15 @@
-import { Controller, Get, type HttpRedirectResponse, Injectable, Post, Req, Res } from '@nestjs/common';
+import { hash } from 'node:crypto';
+import { Body, Controller, Get, type HttpRedirectResponse, Injectable, Post, Req, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { ClientMemberService } from '#clients/operations/owners/client-member.service.js';
-import { queryOf } from '#pages/form.js';
+import { Form, queryOf } from '#pages/form.js';
 import { type Page, seeOther } from '#pages/page.responder.js';
 import { Public, RecentLogin } from '#pages/route-rules.js';
 import { RateLimits } from '#pages/rate-limit.js';
 import { RandomCookie } from '#ui/browser-cookie.js';
 import { CurrentViewer, type DeveloperRequest, type Viewer } from '../developer.js';
 import { DevelopersConfiguration } from '../developers.configuration.js';
-import { acceptedPage, invitationPage } from './team.page.js';
+import { acceptedPage, invitationPage, SHOWN_INVITATION } from './team.page.js';
 
 /** Keeps the token of a link during the login, so that no other URL contains the token. */
 @Injectable()
@@ -42,17 +43,22 @@ export class InvitationController {
   @Get('accept')
   @RecentLogin()
   async show(@CurrentViewer() viewer: Viewer, @Req() request: DeveloperRequest): Promise<Page> {
-    return invitationPage(viewer, await this.members.invitation(this.tokenOf(request)));
+    const token = this.tokenOf(request);
+    return invitationPage(viewer, await this.members.invitation(token), digestOf(token));
   }
 
+  /** Accepts the invitation that the form showed. Shows the invitation of a link that was opened after the form. */
   @Post('accept')
   @RecentLogin()
   async accept(
     @CurrentViewer() viewer: Viewer,
+    @Body() form: Form,
     @Req() request: DeveloperRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Page> {
-    const { result } = await this.members.accept(viewer.actor, this.tokenOf(request));
+    const token = this.tokenOf(request);
+    if (form.text(SHOWN_INVITATION) !== digestOf(token)) return this.show(viewer, request);
+    const { result } = await this.members.accept(viewer.actor, token);
     reply.header('Set-Cookie', this.cookie.clear());
     return acceptedPage(viewer, result);
   }
@@ -61,3 +67,6 @@ export class InvitationController {
     return this.cookie.read(headers.cookie) ?? '';
   }
 }
+
+/** Identifies an invitation in a form, which may be kept during a login, and must not contain the token. */
+const digestOf = (token: string): string => hash('sha256', token, 'base64url');

@@ -118,13 +118,21 @@ export function removePage(viewer: Viewer, client: OwnedClient, member: Member, 
   });
 }
 
+/** Hidden field that identifies the invitation of the page. */
+export const SHOWN_INVITATION = 'invitation';
+
 /** Shows what the user would accept. Other users chose the names. */
-export function invitationPage(viewer: Viewer, { kind, name, inviter }: ReceivedInvitation): Page {
+export function invitationPage(
+  viewer: Viewer,
+  { kind, name, inviter }: ReceivedInvitation,
+  shown: string,
+): Page {
   const { translator, developer } = viewer;
   return confirmPage(viewer, {
     title: translator.text('invitation.title'),
     text: html`${translator.rich(`invitation.invites_${kind}`, { name, inviter })}<br />${translator.rich('invitation.text', { name: developer.name })}`,
     path: '/invitation/accept',
+    fields: [[SHOWN_INVITATION, shown]],
     button: translator.text('invitation.accept'),
     look: '',
     back: '/',

@@ -20,7 +20,14 @@ async function invite(browser: Browser, clientId: string, kind: string): Promise
 async function accept(browser: Browser, link: string) {
   const opened = await browser.get(link);
   expect(opened.headers['location']).toBe('/invitation/accept');
-  return portal.postForm(browser, '/invitation/accept');
+  return portal.postForm(browser, '/invitation/accept', await shownInvitation(browser));
+}
+
+/** Opens the page of the invitation. @returns the field of its form that identifies the invitation */
+async function shownInvitation(browser: Browser): Promise<Record<string, string>> {
+  const { text } = await browser.get('/invitation/accept');
+  const [, invitation] = /name="invitation" value="([^"]+)"/.exec(text) ?? [];
+  return invitation === undefined ? {} : { invitation };
 }
 
 it('shows an empty list as quiet text, not as the result of a change', async () => {
@@ -102,19 +109,36 @@ describe('an invitation', () => {
     expect(page.text).not.toContain(id);
   });
 
+  it('is not accepted by the form of another invitation, whose page the user sees', async () => {
+    const [ada, grace] = [await portal.developer(), await portal.developer()];
+    const [first, second] = [await portal.application(ada.browser), await portal.application(ada.browser)];
+    await grace.browser.get(await invite(ada.browser, first, 'owner'));
+    const shown = await shownInvitation(grace.browser);
+    await grace.browser.get(await invite(ada.browser, second, 'tester'));
+    const page = await portal.postForm(grace.browser, '/invitation/accept', shown);
+    expect(page.text).toContain('to test <bdi>Room Finder</bdi> before it is approved');
+    expect((await grace.browser.get('/')).text).not.toContain('Applications that you test');
+    const accepted = await portal.postForm(
+      grace.browser,
+      '/invitation/accept',
+      await shownInvitation(grace.browser),
+    );
+    expect(accepted.text).toContain('You can now test');
+  });
+
   it('shows the same page without a token, with an unknown token, and with a used one', async () => {
     const [ada, grace] = [await portal.developer(), await portal.developer()];
     const id = await portal.application(ada.browser);
     const link = await invite(ada.browser, id, 'tester');
     await accept(grace.browser, link);
-    const shown = await Promise.all(
-      [null, `/invitation?token=${'A'.repeat(43)}`, link].map(async (each) => {
-        const { browser } = await portal.developer();
-        if (each !== null) await browser.get(each);
-        const { status, text } = await browser.get('/invitation/accept');
-        return [status, /<h1>.*<\/h1>/s.exec(text)?.[0], /<p role="alert">.*?<\/p>/.exec(text)?.[0]];
-      }),
-    );
+    const shown: unknown[][] = [];
+    // One after the other: the login provider has the claims of one login at a time.
+    for (const each of [null, `/invitation?token=${'A'.repeat(43)}`, link]) {
+      const { browser } = await portal.developer();
+      if (each !== null) await browser.get(each);
+      const { status, text } = await browser.get('/invitation/accept');
+      shown.push([status, /<h1>.*<\/h1>/s.exec(text)?.[0], /<p role="alert">.*?<\/p>/.exec(text)?.[0]]);
+    }
     const [first] = shown;
     expect(first?.[0]).toBe(404);
     expect(first?.[2]).toContain('This invitation is no longer valid.');

@@ -12,8 +12,8 @@ export function definerFunction(text: string): string[] {
 }
 
 /**
- * Rejects stricter isolation levels, under which a function that has waited for a lock might not see the rows that were
- * committed meanwhile. Any role may choose the isolation level of its transactions.
+ * Rejects stricter isolation levels, under which a function that has waited for a lock does not see rows that other
+ * transactions committed during the wait. Any role may choose the isolation level of its transactions.
  */
 export const REQUIRE_READ_COMMITTED = `IF current_setting('transaction_isolation') IN ('repeatable read', 'serializable') THEN
         RAISE feature_not_supported USING
