@@ -139,7 +139,7 @@ function chart(translator: Translator, { unit, periods }: RefusedHistory): Html 
         ${series.map(({ title, look }) => legend(title, look))}
       </ul>
       ${numbers(
-        translator.text('activity.numbers'),
+        translator.text(isDay ? 'activity.numbers_days' : 'activity.numbers_hours'),
         [
           translator.text(isDay ? 'activity.day' : 'activity.hour'),
           ...series.map(({ title }) => ({ title, isNumber: true }) as const),

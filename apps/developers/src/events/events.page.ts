@@ -120,7 +120,7 @@ function streamFacts({ translator }: EventsView, stream: EventStream): Html {
     ${factsOf(translator, {
       'events.receiver':
         endpointUrl === null ? translator.text('events.polls') : html`<code>${endpointUrl}</code>`,
-      'events.event': codes(eventsRequested),
+      'events.requested': codes(eventsRequested),
       'field.state': html`${translator.text(`events.${status}`)}
       ${statusReason !== null && inEnglish(translator, `(${statusReason})`)}`,
       'events.failing': timeOf(translator, failingSince),

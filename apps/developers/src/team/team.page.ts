@@ -49,9 +49,9 @@ function membersOf({ translator, actor, client, members }: TeamView, kind: Membe
 function invitationsOf({ translator, developer, client, invitations }: TeamView): Html {
   return table(
     translator.text('team.invitations'),
-    translator.texts('request.kind', 'field.contact', 'secrets.expires', 'team.revoke_invitation'),
+    translator.texts('team.role', 'field.contact', 'secrets.expires', 'team.revoke_invitation'),
     invitations.map(({ id, kind, email, expiresAt }) => [
-      translator.text(`team.${kind}s`),
+      translator.text(`team.${kind}`),
       html`<bdi>${email ?? '–'}</bdi>`,
       timeOf(translator, expiresAt),
       postForm(

@@ -193,7 +193,9 @@ describe('an invitation', () => {
     expect(page.status).toBe(201);
     expect(page.text).toContain('grace@example.com');
     expect(page.text).not.toContain('token=');
-    expect((await browser.get(`/applications/${id}/team`)).text).toContain('<bdi>grace@example.com</bdi>');
+    const team = await browser.get(`/applications/${id}/team`);
+    expect(team.text).toContain('<bdi>grace@example.com</bdi>');
+    expect(team.text).toMatch(/>Role<[^]*>\s*Owner\s*</);
     const [mail] = await portal.fixture.sql('SELECT kind, outcome FROM mails');
     expect(mail).toEqual({ kind: 'invitation', outcome: null });
     expect((await browser.get(`/applications/${id}/history`)).text).not.toContain('grace@example.com');
