@@ -1,6 +1,6 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { descriptionOf } from '#error-guide/describe.js';
+import { descriptionOf } from '#error-guide/error-description.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { RedirectableError } from '#oauth/redirectable.error.js';
 import { failedRequest, hasRoute } from '#platform/http/failed-request.js';

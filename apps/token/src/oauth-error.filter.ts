@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type ArgumentsHost, Catch, type ExceptionFilter } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { descriptionOf } from '#error-guide/describe.js';
+import { descriptionOf } from '#error-guide/error-description.js';
 import { errorUri } from '#error-guide/error-guide.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { LIMITS } from '#oauth/parameters.js';

@@ -1,4 +1,4 @@
-import type { OAuthErrorCode } from '#oauth/error-code.js';
+import type { OAuthErrorCode } from '#oauth/reasons.js';
 import type { ErrorCodeEntry } from './guide-entry.js';
 
 const REPORT = 'Report the `error_reference` to the operator of this service.';

@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import type { OAuthErrorCode } from '#oauth/error-code.js';
+import type { OAuthErrorCode } from '#oauth/reasons.js';
 import { API_CHECKS } from './api-checks.js';
 import { ASSERTION_CHECKS } from './assertion-checks.js';
 import { AUTHORIZATION_CHECKS } from './authorization-checks.js';

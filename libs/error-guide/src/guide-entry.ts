@@ -4,7 +4,12 @@
  */
 export type Party = 'application' | 'user' | 'operator' | 'platform';
 
-const PARTIES: readonly string[] = ['application', 'user', 'operator', 'platform'] satisfies Party[];
+export const PARTY_NAMES: Readonly<Record<Party, string>> = {
+  application: 'developer of the application',
+  user: 'user',
+  operator: 'operator',
+  platform: 'platform team',
+};
 
 /** An entry with advice for one or more parties, starting with the most likely party. Backticks mark code. */
 export interface WrittenEntry extends Readonly<Partial<Record<Party, string | readonly string[]>>> {
@@ -40,7 +45,7 @@ export interface GuideEntry extends Pick<WrittenEntry, 'meaning' | 'publishedAs'
 export function guideEntryOf(name: string, entry: WrittenEntry & { readonly title?: string }): GuideEntry {
   const { title = name, meaning, commands = [], publishedAs } = entry;
   const remedies = Object.entries(entry).flatMap(([party, advice]: [string, string | readonly string[]]) => {
-    if (!PARTIES.includes(party)) return [];
+    if (!Object.hasOwn(PARTY_NAMES, party)) return [];
     const actions = [advice].flat();
     return actions.map((action, index): Remedy => {
       const hasCommands = party === 'operator' && index === actions.length - 1;

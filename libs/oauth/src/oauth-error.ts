@@ -1,11 +1,13 @@
-import type { OAuthErrorCode } from './error-code.js';
-import type { Check, CheckOf, Reason } from './reasons.js';
+import type { Check, CheckOf, OAuthErrorCode, Reason } from './reasons.js';
 
 /** Failed check (its name in the error guide) and the compared values, for the operator. Never contains credentials. */
 export interface ErrorDetail {
   readonly check?: Check;
   readonly [value: string]: unknown;
 }
+
+/** Values that a failed check compared, for the operator's log. */
+export type ComparedValues = Readonly<Record<string, string>>;
 
 export interface OAuthErrorOptions {
   /** Logged for the operator, never sent. */

@@ -1,5 +1,5 @@
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import type { OAuthErrorCode } from '#oauth/error-code.js';
+import type { OAuthErrorCode } from '#oauth/reasons.js';
 import { ERROR_CODES } from '#error-guide/error-codes.js';
 import { type HeaderDescription, json, type ResponseDescription } from './operation.js';
 import { ApiProperty } from './schema.js';

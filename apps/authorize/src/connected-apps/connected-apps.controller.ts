@@ -10,7 +10,7 @@ import {
 } from '#grants/revocation.service.js';
 import { CACHED_MS } from '#introspection/introspector.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
-import { descriptionOf } from '#error-guide/describe.js';
+import { descriptionOf } from '#error-guide/error-description.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { failedRequest } from '#platform/http/failed-request.js';
 import { addErrorToLog, addLogContext, referenceOf } from '#platform/logging/request-log.js';

@@ -1,6 +1,5 @@
-import type { OAuthErrorCode } from '#oauth/error-code.js';
+import type { CheckOf, OAuthErrorCode, PageReasons, Reason } from '#oauth/reasons.js';
 import { checkOf, OAuthError, type OAuthErrorOptions } from '#oauth/oauth-error.js';
-import type { CheckOf, PageReasons, Reason } from '#oauth/reasons.js';
 import { failedRequest } from '#platform/http/failed-request.js';
 
 type LoginReasons = Pick<PageReasons, Extract<keyof PageReasons, `login_${string}`>>;

@@ -5,7 +5,7 @@ import { ENDPOINTS } from '#oauth/endpoints.js';
 import { SigningKeys } from '#oauth/openid/signing-keys.js';
 import { ApiOperation } from '#openapi/operation.js';
 import { RefusedRequestError } from '#platform/http/failed-request.js';
-import { descriptionOf } from '#error-guide/describe.js';
+import { descriptionOf } from '#error-guide/error-description.js';
 import { addErrorToLog, addLogContext } from '#platform/logging/request-log.js';
 import { AuthorizeConfiguration } from '../configuration/authorize.configuration.js';
 import { ProtectForm } from '../session/csrf.guard.js';

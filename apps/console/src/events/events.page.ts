@@ -1,6 +1,6 @@
 import type { ClientHistory } from '#audit/operations/explain/client-history.service.js';
 import type { RefusalGroup } from '#audit/operations/explain/refusal-summary.js';
-import type { Party } from '#error-guide/guide-entry.js';
+import { PARTY_NAMES } from '#error-guide/guide-entry.js';
 import { html, type Html } from '#ui/html.js';
 import { pathOf } from '../applications/application.page.js';
 import { button, guideText, problemBox, selectField, table, textField, timeCell } from '#pages/components.js';
@@ -17,13 +17,6 @@ export interface Question {
   readonly period: string;
   readonly since: string;
 }
-
-export const PARTIES: Readonly<Record<Party, string>> = {
-  application: 'developer of the application',
-  user: 'user',
-  operator: 'operator',
-  platform: 'platform team',
-};
 
 export function eventsPage(question: Question, content: Html | false = false, status = 200): Page {
   const { reference, client, period, since } = question;
@@ -101,7 +94,7 @@ function causes(groups: readonly RefusalGroup[]): Html {
       count,
       refusalCause(group),
       party !== null &&
-        html`<div class="prose"><strong>${PARTIES[party]}</strong>: ${guideText(remedy ?? '')}</div>`,
+        html`<div class="prose"><strong>${PARTY_NAMES[party]}</strong>: ${guideText(remedy ?? '')}</div>`,
       timeCell(last),
       reference !== null && referenceLink(reference),
     ]),

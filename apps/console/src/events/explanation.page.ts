@@ -3,6 +3,7 @@ import type { AuditEvent } from '#audit/event.js';
 import { type Difference, valueText } from '#audit/operations/explain/comparison.js';
 import { firstValueOf } from '#audit/operations/explain/explanation.js';
 import type { ExplainedRequest } from '#audit/operations/explain/explain.service.js';
+import { PARTY_NAMES } from '#error-guide/guide-entry.js';
 import { html, type Html } from '#ui/html.js';
 import { clientLink, type EventNames, grantLink, textOf, userLink } from '../audit/event-text.js';
 import type { Operator } from '../operator.js';
@@ -13,7 +14,7 @@ import { commandWithPage } from '../ui/remedy.js';
 import { moment } from '#pages/format.js';
 import type { EventView } from '#events/operations/event.service.js';
 import { pathOf } from '../applications/application.page.js';
-import { eventsPage, PARTIES, type Question } from './events.page.js';
+import { eventsPage, type Question } from './events.page.js';
 
 type Explained = ExplainedRequest & { readonly warnings: readonly string[]; readonly names: EventNames };
 
@@ -34,7 +35,7 @@ export function explanationPage(
         remedies.length > 0 &&
         html`<h3>Who can fix it, most likely first</h3>
           <ul>
-            ${remedies.map(({ party, action, commands }) => html`<li><strong>${PARTIES[party]}</strong>: ${guideText(action)} ${commands.map((words) => commandWithPage(operator, words))}</li>`)}
+            ${remedies.map(({ party, action, commands }) => html`<li><strong>${PARTY_NAMES[party]}</strong>: ${guideText(action)} ${commands.map((words) => commandWithPage(operator, words))}</li>`)}
           </ul>`
       }
       ${facts([

@@ -1,7 +1,7 @@
 import { changesText } from '#audit/operations/changed-fields.js';
 import { counted, printable } from '#operations/wording.js';
 import type { AuditEvent } from '#audit/event.js';
-import type { Party } from '#error-guide/guide-entry.js';
+import { PARTY_NAMES } from '#error-guide/guide-entry.js';
 import type { EventView } from '#events/operations/event.service.js';
 import { minuteOf, printFields, printLine, printTable } from '../command-line/output.js';
 import { commandLine } from '../command-line/shell.js';
@@ -11,13 +11,6 @@ import { firstValueOf } from '#audit/operations/explain/explanation.js';
 import type { ClientSummary } from '#audit/operations/explain/client-history.service.js';
 import type { ExplainedRequest } from '#audit/operations/explain/explain.service.js';
 import type { EventRemedy } from '#audit/operations/explain/event-remedies.js';
-
-const PARTIES: Readonly<Record<Party, string>> = {
-  application: 'developer of the application',
-  user: 'user',
-  operator: 'operator (you)',
-  platform: 'platform team',
-};
 
 export function printExplanation({ explanation, around, uses, deliveries }: ExplainedRequest): void {
   const { event, others, reference, clientId, userId, grantId, title, meaning, comparison, remedies } =
@@ -83,7 +76,7 @@ function printRemedies(remedies: readonly EventRemedy[]): void {
   if (remedies.length === 0) return;
   heading('Who can fix it, most likely first');
   for (const { party, action, commands } of remedies) {
-    printLine(`  ${styled('bold', PARTIES[party])}: ${printable(unquoted(action))}`);
+    printLine(`  ${styled('bold', PARTY_NAMES[party])}: ${printable(unquoted(action))}`);
     for (const words of commands) printLine(`    ${printable(commandLine(...words))}`);
   }
 }
@@ -164,7 +157,7 @@ export function printSummary({
       Reference: reference,
     };
     fields(group);
-    if (party !== null && remedy !== null) printLine(`${PARTIES[party]}: ${unquoted(remedy)}`);
+    if (party !== null && remedy !== null) printLine(`${PARTY_NAMES[party]}: ${unquoted(remedy)}`);
   }
 }
 

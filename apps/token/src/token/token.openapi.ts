@@ -1,4 +1,4 @@
-import type { OAuthErrorCode } from '#oauth/error-code.js';
+import type { OAuthErrorCode } from '#oauth/reasons.js';
 import { DPOP_NONCE, oauthErrors } from '#openapi/oauth-errors.js';
 import {
   json,

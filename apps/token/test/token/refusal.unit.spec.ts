@@ -1,6 +1,6 @@
 import type { Refusal, RefusalReason } from '#grants/grant.js';
 import type { Credential } from '#oauth/reasons.js';
-import { descriptionOf } from '#error-guide/describe.js';
+import { descriptionOf } from '#error-guide/error-description.js';
 import { refusalError } from '../../src/token/token.service.js';
 
 describe('the response to a refused code or token', () => {

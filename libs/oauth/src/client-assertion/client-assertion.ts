@@ -1,5 +1,5 @@
 import { compactVerify } from 'jose';
-import { idOf } from '../oauth-error.js';
+import { type ComparedValues, idOf } from '../oauth-error.js';
 import type { AssertionReasons, Reason } from '../reasons.js';
 import { isClientId } from '../oauth-client.js';
 import { FAPI_ALGORITHMS, fapiClockSkew, isFapiAlgorithm } from '../jwk.js';
@@ -11,15 +11,12 @@ import {
   isAssertionAlgorithm,
 } from './client-keys.js';
 
-/** Compared values, for the operator's log. */
-type Compared = Readonly<Record<string, string>>;
-
 export class InvalidAssertionError extends Error {
-  readonly compared: Compared;
+  readonly compared: ComparedValues;
 
   constructor(
     readonly reason: Reason<AssertionReasons>,
-    compared: Compared = {},
+    compared: ComparedValues = {},
   ) {
     super(`invalid client assertion: ${idOf(reason)}`);
     this.name = 'InvalidAssertionError';

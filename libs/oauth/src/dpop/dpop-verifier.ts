@@ -6,7 +6,7 @@ import {
   importJWK,
   type ProtectedHeaderParameters,
 } from 'jose';
-import { idOf } from '../oauth-error.js';
+import { type ComparedValues, idOf } from '../oauth-error.js';
 import type { ProofReasons, Reason } from '../reasons.js';
 import {
   fapiClockSkew,
@@ -16,15 +16,12 @@ import {
   type SignatureAlgorithm,
 } from '../jwk.js';
 
-/** Compared values, for the operator's log. */
-type Compared = Readonly<Record<string, string>>;
-
 export class InvalidProofError extends Error {
-  readonly compared: Compared;
+  readonly compared: ComparedValues;
 
   constructor(
     readonly reason: Reason<ProofReasons>,
-    { cause, compared = {} }: { readonly cause?: unknown; readonly compared?: Compared } = {},
+    { cause, compared = {} }: { readonly cause?: unknown; readonly compared?: ComparedValues } = {},
   ) {
     super(`invalid DPoP proof: ${idOf(reason)}`, { cause });
     this.name = 'InvalidProofError';

@@ -4,7 +4,7 @@ import { type ArgumentsHost, Catch, Controller, type ExceptionFilter, Module, Po
 import { APP_FILTER } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { descriptionOf } from '#error-guide/describe.js';
+import { descriptionOf } from '#error-guide/error-description.js';
 import { OAuthError } from '#oauth/oauth-error.js';
 import { failedRequest } from '#platform/http/failed-request.js';
 import { referenceOf } from '#platform/logging/request-log.js';

@@ -1,4 +1,4 @@
-import { descriptionOf } from '#error-guide/describe.js';
+import { descriptionOf } from '#error-guide/error-description.js';
 import { ENDPOINTS } from '#oauth/endpoints.js';
 import { LOCALES } from '#oauth/locale.js';
 import type { OAuthError } from '#oauth/oauth-error.js';
