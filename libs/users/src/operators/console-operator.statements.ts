@@ -14,12 +14,13 @@ export async function keepAnAdmin(
   manager: EntityManager,
   userId: number,
   change: LastAdminChange,
+  login?: string,
 ): Promise<void> {
   const [first, ...others] = await manager.query<{ id: number; username: string }[]>(
     `SELECT id, username FROM users WHERE ${ENABLED_ADMIN} ORDER BY id FOR NO KEY UPDATE`,
   );
   if (first?.id === userId && others.length === 0)
-    throw refused('unconfirmed', problem('confirmLastAdmin', [], { change, login: first.username }));
+    throw refused('unconfirmed', problem('confirmLastAdmin', [], { change, login: login ?? first.username }));
 }
 
 export async function isLastAdmin(manager: EntityManager, userId: number): Promise<boolean> {

@@ -52,10 +52,10 @@ export class ConsoleOperatorStore {
   async setRole(
     id: number,
     role: ConsoleRole | null,
-    { confirmLastAdmin = false }: LastAdminCondition = {},
+    { confirmLastAdmin = false, login }: LastAdminCondition = {},
   ): Promise<ConsoleRole | null | undefined> {
     return this.dataSource.transaction(ISOLATION_LEVEL, async (manager) => {
-      if (role !== 'admin' && !confirmLastAdmin) await keepAnAdmin(manager, id, 'role');
+      if (role !== 'admin' && !confirmLastAdmin) await keepAnAdmin(manager, id, 'role', login);
       const user = await manager.findOne(UserEntity, {
         select: { id: true, consoleRole: true },
         where: { id },

@@ -26,6 +26,8 @@ export type LastAdminChange = 'role' | 'disable' | 'delete';
 export interface LastAdminCondition {
   /** True permits a change after which the console has no admin. */
   readonly confirmLastAdmin?: boolean;
+  /** Name of the user in the error; the username by default. */
+  readonly login?: string;
 }
 
 declare module '#platform/validation/problem.js' {

@@ -91,7 +91,7 @@ export class ConsoleOperatorService {
     const { login, role, confirmLastAdmin } = validated(RoleDto, input);
     this.requireStoredRoles();
     const userId = await userIdOf(this.users, login);
-    const before = await this.operators.setRole(userId, role, { confirmLastAdmin });
+    const before = await this.operators.setRole(userId, role, { login, confirmLastAdmin });
     // The user may have been deleted in the meantime.
     if (before === undefined) throw unknownUser(login);
     return {
@@ -112,7 +112,7 @@ export class ConsoleOperatorService {
   ): Promise<Change<{ readonly user_id: number; readonly revoked: true }>> {
     this.requireStoredRoles();
     const userId = await userIdOf(this.users, login);
-    const role = await this.operators.setRole(userId, null, { confirmLastAdmin });
+    const role = await this.operators.setRole(userId, null, { login, confirmLastAdmin });
     if (!role) throw unknownOperator(login);
     return {
       result: { user_id: userId, revoked: true },
