@@ -17,7 +17,8 @@ export type Delivery = 'push' | 'poll' | 'logout';
 /** Reason of a status that an operator set. */
 export const BY_OPERATOR = 'by the operator';
 
-export type StreamStatus = 'enabled' | 'paused' | 'disabled';
+export const STREAM_STATUSES = ['enabled', 'paused', 'disabled'] as const;
+export type StreamStatus = (typeof STREAM_STATUSES)[number];
 
 /**
  * Stream of one client (section 8.1.1 of the Shared Signals Framework), or its logout tokens. Refers to clients by the

@@ -12,6 +12,7 @@ export type StreamSettings = { readonly delivery: 'push' | 'poll' } & Pick<
   EventStream,
   'endpointUrl' | 'authorizationHeader' | 'eventsRequested' | 'description'
 >;
+type StreamState = Pick<EventStream, 'status' | 'statusReason'>;
 
 /** Right of one process to push the events of a stream. Another process continues after the end of the lease. */
 export interface Lease {
@@ -101,14 +102,9 @@ export class EventStreamStore {
     return this.streams.countBy({ status: 'enabled', failingSince: Not(IsNull()) });
   }
 
-  /** A changed receiver is tried immediately; an absent one stays. */
-  async update(id: string, settings: Partial<StreamSettings>): Promise<EventStream | null> {
-    await this.streams.update({ id }, { ...settings, ...TRIED_NOW });
-    return this.find(id);
-  }
-
-  async setStatus(id: string, status: StreamStatus, reason: string | null): Promise<EventStream | null> {
-    await this.streams.update({ id }, { status, statusReason: reason, ...TRIED_NOW });
+  /** Keeps absent members, and tries the receiver immediately. */
+  async update(id: string, change: Partial<StreamSettings & StreamState>): Promise<EventStream | null> {
+    await this.streams.update({ id }, { ...change, ...TRIED_NOW });
     return this.find(id);
   }
 

@@ -1,4 +1,5 @@
 import { applyDecorators, HttpCode } from '@nestjs/common';
+import { STREAM_STATUSES } from '#events/event-stream.entity.js';
 import { oauthErrors, DPOP_NONCE } from '#openapi/oauth-errors.js';
 import { ApiOperation, json, type OperationDescription } from '#openapi/operation.js';
 import type { Schema } from '#openapi/schema.js';
@@ -21,9 +22,7 @@ const object = (properties: Members, required: readonly string[] = []): Schema =
 /** Schema of a response. */
 const answer = (component: string, members: Members, optional: Members = {}): Schema => ({
   component,
-  type: 'object',
-  required: Object.keys(members),
-  properties: { ...members, ...optional },
+  ...object({ ...members, ...optional }, Object.keys(members)),
 });
 
 /** Section 8.1.1 of the Shared Signals Framework 1.0. */
@@ -52,7 +51,7 @@ const STATUS = answer(
     stream_id: text('The stream.'),
     status: {
       ...TEXT,
-      enum: ['enabled', 'paused', 'disabled'],
+      enum: STREAM_STATUSES,
       description: 'A paused stream keeps its events for a week; a disabled one records none.',
     },
   },

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Controller, Injectable } from '@nestjs/common';
 import { MessagePattern, Payload } from '@nestjs/microservices';
+import type { EventStream } from '#events/event-stream.store.js';
 import { KeyRing } from '#keys/key-ring.js';
 import { type SealHeaderReply, type SealHeaderRequest, SUBJECTS } from '#messaging/contract.js';
 
@@ -9,10 +10,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Stream whose header is encrypted. */
-export interface SealedFor {
-  readonly clientId: string;
-  readonly endpointUrl: string | null;
-}
+type SealedFor = Pick<EventStream, 'clientId' | 'endpointUrl'>;
 
 /** Encrypts the header by which a receiver recognizes the service, because the database must not reveal credentials. */
 @Injectable()
@@ -56,9 +54,8 @@ export class HeaderResponder {
   constructor(private readonly seal: HeaderSeal) {}
 
   @MessagePattern(SUBJECTS.sealHeader)
-  sealHeader(
-    @Payload() { client_id: clientId, endpoint_url: endpointUrl, header }: SealHeaderRequest,
-  ): SealHeaderReply {
-    return { sealed: this.seal.seal(header, { clientId, endpointUrl }).toString('base64') };
+  sealHeader(@Payload() { header, ...stream }: SealHeaderRequest): SealHeaderReply {
+    const sealed = this.seal.seal(header, { clientId: stream.client_id, endpointUrl: stream.endpoint_url });
+    return { sealed: sealed.toString('base64') };
   }
 }

@@ -40,11 +40,8 @@ export class PollService {
     const subjectIn = ({ userId }: StoredEvent) => (userId === null ? [] : [subjectOf(client, userId)]);
     const excluded = await this.streams.excluded(stream.id, page.flatMap(subjectIn));
     const isExcluded = (event: StoredEvent) => subjectIn(event).some((subject) => excluded.has(subject));
-    await this.finish(
-      stream,
-      page.filter(isExcluded).map(({ jti }) => jti),
-      'excluded',
-    );
+    const unwanted = page.filter(isExcluded).map(({ jti }) => jti);
+    await this.finish(stream, unwanted, 'excluded');
     const wanted = page.filter((event) => !isExcluded(event));
     const sets = await Promise.all(
       wanted.map(async (event) => [event.jti, await this.tokens.sign(client, stream, event)] as const),

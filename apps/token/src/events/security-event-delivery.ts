@@ -15,6 +15,8 @@ export interface Attempt {
 
 /** Maximum bytes of a receiver's error (RFC 8935 2.4). */
 const MAX_ERROR = 4_096;
+const UNREADABLE_HEADER =
+  'the authorization header was encrypted by a removed key or for another address: set it again';
 
 /** Pushes security event tokens (RFC 8935). */
 @Injectable()
@@ -32,12 +34,7 @@ export class SecurityEventDelivery {
   async send(client: Client, stream: EventStream, event: StoredEvent): Promise<Attempt> {
     const sealed = stream.authorizationHeader;
     const authorization = sealed && this.seal.open(sealed, stream);
-    if (sealed !== null && authorization === null)
-      return {
-        outcome: 'failed',
-        answer:
-          'the authorization header was encrypted by a removed key or for another address: set it again',
-      };
+    if (sealed !== null && authorization === null) return { outcome: 'failed', answer: UNREADABLE_HEADER };
     const { status, body } = await this.http.fetchOutside(stream.endpointUrl ?? '', {
       method: 'POST',
       headers: {

@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ArrayMaxSize, IsArray, IsIn, IsObject, IsString } from 'class-validator';
+import { STREAM_STATUSES, type StreamStatus } from '#events/event-stream.entity.js';
 import { IsReceiverHeader, IsReceiverUrl } from '#events/receiver.rules.js';
 import { reports } from '#platform/validation/problem.js';
 import { MayBeAbsent, Satisfies } from '#platform/validation/validate.js';
@@ -58,9 +59,9 @@ export class StreamDto {
 }
 
 export class StatusDto {
-  @IsIn(['enabled', 'paused', 'disabled'])
+  @IsIn(STREAM_STATUSES)
   @IsString()
-  status: 'enabled' | 'paused' | 'disabled';
+  status: StreamStatus;
 
   @StoredText(255, reports('description_invalid', { max: 255 }))
   @MayBeAbsent()

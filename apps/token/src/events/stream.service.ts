@@ -67,8 +67,8 @@ export class StreamService {
 
   async setStatus(clientId: string, body: Parameters | undefined) {
     const stream = await this.find(clientId, idIn(body));
-    const { status, reason = null } = read(StatusDto, body);
-    return stateOf((await this.streams.setStatus(stream.id, status, reason)) ?? stream);
+    const { status, reason: statusReason = null } = read(StatusDto, body);
+    return stateOf((await this.streams.update(stream.id, { status, statusReason })) ?? stream);
   }
 
   /**

@@ -60,8 +60,8 @@ export class EventStreamService {
         : header;
     await this.streams.register(clientId, eventsUrl, events, sealed);
     const result = await this.find(clientId);
-    const announced = this.record(actor, before && streamView(before), result, header !== undefined);
-    return { result, announced };
+    const isHeaderChanged = header !== undefined;
+    return { result, announced: this.record(actor, before && streamView(before), result, isHeaderChanged) };
   }
 
   /** Applies to the logout tokens of the application, too. A paused stream keeps its events for a week. */

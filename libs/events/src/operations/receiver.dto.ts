@@ -1,6 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { IsArray, IsOptional, IsString } from 'class-validator';
-import { problem } from '#platform/validation/problem.js';
+import { type Problem, problem } from '#platform/validation/problem.js';
 import { MayBeAbsent, Rule } from '#platform/validation/validate.js';
 import { type RequestableEvent, REQUESTABLE_EVENTS } from '../event-type.js';
 import { IsReceiverHeader, IsReceiverUrl } from '../receiver.rules.js';
@@ -17,20 +17,16 @@ const KNOWN: readonly string[] = REQUESTABLE_EVENTS;
 
 /** Optional list of names of `EVENT_TYPES`. */
 export const IsEventList = (): PropertyDecorator =>
-  applyDecorators(
-    IsString({ each: true }),
-    IsArray(),
-    MayBeAbsent(),
-    Rule(({ events: given }: { events?: readonly string[] }) =>
-      given && (given.length === 0 || given.length > KNOWN.length)
-        ? [problem('event_types_missing', 'events', { known: KNOWN })]
-        : (given ?? []).flatMap((name, index) =>
-            KNOWN.includes(name)
-              ? []
-              : [problem('event_type_unknown', ['events', index], { given: name, known: KNOWN })],
-          ),
-    ),
+  applyDecorators(IsString({ each: true }), IsArray(), MayBeAbsent(), Rule(eventProblems));
+
+function eventProblems({ events }: { readonly events?: readonly string[] }): Problem[] {
+  if (!events) return [];
+  if (events.length === 0 || events.length > KNOWN.length)
+    return [problem('event_types_missing', 'events', { known: KNOWN })];
+  return events.flatMap((given, index) =>
+    KNOWN.includes(given) ? [] : problem('event_type_unknown', ['events', index], { given, known: KNOWN }),
   );
+}
 
 /** Receiver to which the events of an application are pushed. */
 export class ReceiverDto {
