@@ -11,7 +11,7 @@ import type { Translator } from './i18n/translator.js';
 import { inEnglish } from './parts.js';
 
 /**
- * Translations of the error guide by check, for the most frequent causes that an owner can mend: the title, the meaning,
+ * Translations of the error guide by check, for the most frequent causes that an owner can fix: the title, the meaning,
  * and the actions of the application.
  */
 export const CAUSES: Readonly<Partial<Record<Locale, Readonly<Record<string, readonly string[]>>>>> = {

@@ -160,7 +160,7 @@ export class UserService {
     };
   }
 
-  /** Returns the password like `create`. */
+  /** The result has the password only if it was generated. */
   async setPassword(actor: Actor, login: string, input: Input<PasswordChangeDto> = {}, expected?: Expected) {
     const { password: given, endSessions } = validated(PasswordChangeDto, input);
     const password = given ?? generatePassword();
