@@ -241,13 +241,17 @@ export class EventStreamStore {
     return this.streams.findOneBy({ id });
   }
 
-  /** Ends a lease that has not ended. @param isSlow of the receiver's latest answer; null without an answer */
-  async release({ id, until }: Lease, isSlow: boolean | null): Promise<void> {
+  /**
+   * Ends a lease that has not ended.
+   * @param isSlow of the receiver's latest answer; null without an answer
+   * @param dueInS seconds before another lease
+   */
+  async release({ id, until }: Lease, isSlow: boolean | null, dueInS = 0): Promise<void> {
     await this.streams.update(
       { id, leasedUntil: until },
       {
         leasedUntil: () => "'-infinity'",
-        dueAt: () => 'now()',
+        dueAt: () => `now() + ${dueInS} * interval '1 second'`,
         ...(isSlow !== null && { slow: isSlow, failingSince: null, failures: 0 }),
       },
     );

@@ -40,6 +40,8 @@ const LEASE_S = 60;
  * events do not delay the others. The last attempt ends long before the lease.
  */
 const BUSY_MS = 5_000;
+/** An error of our own that recurs must not send the same event every second. */
+const RETRY_INTERRUPTED_S = 5;
 const BATCH = 50;
 const INTERVALS = { pass: 1_000, retry: 1_000 } as const;
 const EXPIRY = { pass: 60_000, retry: 10_000 } as const;
@@ -102,7 +104,7 @@ export class EventPushService implements OnApplicationBootstrap, BeforeApplicati
 
   private async pass(): Promise<void> {
     for (const lease of this.interrupted) {
-      await this.streams.release(lease, null);
+      await this.streams.release(lease, null, RETRY_INTERRUPTED_S);
       this.interrupted.delete(lease);
     }
     await this.occupy(this.quick, PLACES.quick, false);

@@ -606,8 +606,8 @@ describe('an outage of PostgreSQL', () => {
       $$ BEGIN PERFORM nextval('failed_statements'); RAISE EXCEPTION 'outage'; END $$;
     CREATE TRIGGER outage BEFORE UPDATE ON event_streams FOR EACH STATEMENT EXECUTE FUNCTION fail();
     CREATE TRIGGER outage BEFORE UPDATE ON events FOR EACH STATEMENT EXECUTE FUNCTION fail()`;
-  /** Much shorter than a lease. */
-  const SOON_MS = 10_000;
+  /** Half a lease. */
+  const SOON_MS = 30_000;
 
   it('does not delay events until the end of the leases that it interrupted', async () => {
     const client = await listening(pushTo('/interrupted'));
