@@ -60,14 +60,14 @@ afterAll(async () => {
   await services.close();
 });
 
-/** Repeats the request until all processes answer, because a busy process may not answer in time. */
+/** Repeats the request until all processes answer in full: a busy process answers late, or without the state of Redis. */
 async function answers(): Promise<ServiceStatus[]> {
   let all: ServiceStatus[] = [];
   const options = { settings: { natsUrl: services.natsUrl } } as AdministrationOptions;
   const running = new RunningServices(options, new CommandNats(options));
   await until('every process answers', 60_000, async () => {
     all = [...(await askServices(running)).statuses];
-    return all.length === apps.length;
+    return all.length === apps.length && all.every(({ service, redis }) => service === 'resource' || redis);
   });
   return all;
 }
