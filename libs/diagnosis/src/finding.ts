@@ -107,8 +107,8 @@ export function declareChecks<Id extends string>(
   texts: Readonly<Record<Id, CheckText>>,
 ): Record<Id, DoctorCheck> {
   const entries = Object.entries<CheckText>(texts).map(([id, text]) => {
-    const [, severity, holds = '', standards] = /^(\w+): (.+?)(?: \[(\w[^\]]*)\])?$/.exec(text) ?? [];
-    return [id, { severity, holds, standards: standards?.split('; ') ?? [] }];
+    const [, severity, holds = '', standards] = /^(\w+): ([^[]+)(?:\[(\w[^\]]*)\])?$/.exec(text) ?? [];
+    return [id, { severity, holds: holds.trimEnd(), standards: standards?.split('; ') ?? [] }];
   });
   return Object.fromEntries(entries) as Record<Id, DoctorCheck>;
 }

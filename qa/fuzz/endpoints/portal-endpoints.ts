@@ -17,10 +17,10 @@ function filled(path: string, ids: Ids): string {
 }
 
 /** @param query depends on the variant */
-function page(path: string, query: (variant: number) => Fields = () => ({})): Endpoint {
+function page(path: string, query: (variant: number) => Fields = () => ({}), status = 200): Endpoint {
   // The authorize app also has a route `GET /`.
   const name = path === '/' ? 'GET /: the portal' : `GET ${path}`;
-  return endpoint(name, [200], async (actor, variant) => {
+  return endpoint(name, [status], async (actor, variant) => {
     const { login, ids } = await actor.portal(false);
     const parts = { query: query(variant), headers: { Cookie: login.cookies, 'Accept-Language': 'ar' } };
     return draft(actor, 'developers', ['GET', filled(path, ids)], parts);
@@ -70,7 +70,7 @@ export const PORTAL_ENDPOINTS: readonly Endpoint[] = [
     return draft(actor, 'developers', ['POST', '/logout'], parts);
   }),
   get('/invitation', [303], { token: 'A'.repeat(43) }),
-  page('/invitation/accept'),
+  page('/invitation/accept', () => ({}), 404),
   form('/invitation/accept', [404], () => ({})),
   page('/', (variant) => ({ note: choose(variant, 0, ['changed', 'toString', '']) })),
   page('/requests/new'),
