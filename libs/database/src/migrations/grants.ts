@@ -63,8 +63,8 @@ export const GRANTS: readonly string[] = [
   )`,
   // Each insertion, use and revocation of a grant writes every index without a condition. `revoked_at` comes last, so
   // that queries of live grants skip the entries of revoked ones. Indexes by time omit the id: few grants have the
-  // same time. Without statistics, PostgreSQL prefers the newest of equally cheap indexes: those of one user come after
-  // those of a client, which may have millions of grants.
+  // same time. Without statistics, PostgreSQL prefers the newest of equally cheap indexes. Therefore the indexes by user
+  // follow the indexes by client: a client may have millions of grants.
   'CREATE INDEX grants_client ON grants (client_id, created_at, revoked_at)',
   'CREATE INDEX grants_user ON grants (user_id, expires_at)',
   // Finds the clients that receive a logout token when a session ends (Back-Channel Logout 1.0).

@@ -240,7 +240,7 @@ describe('the list of revocations to apply', () => {
        FROM generate_series(1, $3::integer) i`,
       [fixture.userId, fixture.clientId, 300],
     );
-    // Indexes keep the pages of entries that are gone, which makes them expensive.
+    // Indexes keep the pages of deleted entries, which raises the estimated cost of their scans.
     await database.dataSource.query('REINDEX TABLE grants');
     await database.dataSource.query('ANALYZE grants');
     const statements = await database.statementsWithValuesOf(() => pages(65_000));
