@@ -18,6 +18,10 @@ const TEXT_OF_CHECK: Readonly<Record<string, MessageId>> = {
   login_response_invalid: 'error.login',
 };
 
+const TITLE_OF_CHECK: Readonly<Record<string, MessageId>> = {
+  client_invitation_unknown: 'invitation.invalid',
+};
+
 const TEXT_OF_STATUS: Readonly<Record<number, MessageId>> = {
   404: 'error.not_found',
   409: 'error.state',
@@ -57,7 +61,7 @@ export class ErrorFilter implements ExceptionFilter {
       known.length > 0
         ? known.map((problem) => translator.problem(problem))
         : [translator.text(general ?? 'problem.other')];
-    const title = `error.${status}`;
+    const title = TITLE_OF_CHECK[check] ?? `error.${status}`;
     const page = {
       title: translator.text(isMessage(title) ? title : 'error.title'),
       status,

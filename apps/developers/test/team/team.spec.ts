@@ -126,23 +126,31 @@ describe('an invitation', () => {
     expect(accepted.text).toContain('You can now test');
   });
 
-  it('shows the same page without a token, with an unknown token, and with a used one', async () => {
+  it('has one page for no token, and for unknown, used, revoked and expired ones', async () => {
     const [ada, grace] = [await portal.developer(), await portal.developer()];
     const id = await portal.application(ada.browser);
-    const link = await invite(ada.browser, id, 'tester');
-    await accept(grace.browser, link);
+    const used = await invite(ada.browser, id, 'tester');
+    await accept(grace.browser, used);
+    const revoked = await invite(ada.browser, id, 'tester');
+    const { text: team } = await ada.browser.get(`/applications/${id}/team`);
+    const [path = ''] = /\/applications\/[^"]+\/invitations\/[^"]+\/revoke/.exec(team) ?? [];
+    await portal.postForm(ada.browser, path);
+    const expired = await invite(ada.browser, id, 'tester');
+    await portal.fixture.sql('UPDATE client_invitations SET expires_at = now() WHERE client_id = $1', [id]);
     const shown: unknown[][] = [];
     // One after the other: the login provider has the claims of one login at a time.
-    for (const each of [null, `/invitation?token=${'A'.repeat(43)}`, link]) {
+    for (const each of [null, `/invitation?token=${'A'.repeat(43)}`, used, revoked, expired]) {
       const { browser } = await portal.developer();
       if (each !== null) await browser.get(each);
       const { status, text } = await browser.get('/invitation/accept');
       shown.push([status, /<h1>.*<\/h1>/s.exec(text)?.[0], /<p role="alert">.*?<\/p>/.exec(text)?.[0]]);
     }
-    const [first] = shown;
-    expect(first?.[0]).toBe(404);
-    expect(first?.[2]).toContain('This invitation is no longer valid.');
-    expect(shown).toEqual([first, first, first]);
+    const page = [
+      404,
+      '<h1>This invitation is no longer valid</h1>',
+      '<p role="alert">It was used or withdrawn, or it has expired. The person who sent it can send a new one.</p>',
+    ];
+    expect(shown).toEqual([page, page, page, page, page]);
   });
 
   it('is refused by mail above the limit with a text that says which', async () => {
