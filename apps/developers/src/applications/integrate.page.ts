@@ -4,9 +4,10 @@ import type { Page } from '#pages/page.responder.js';
 import { html } from '#ui/html.js';
 import { backLink, copyable, factsOf, pathOf } from '../ui/parts.js';
 import type { Viewer } from '../developer.js';
+import { receiverSetUp } from './receiver-set-up.js';
 import { authentication, authorizationUrl, command, type Origins, shellWord } from './request-examples.js';
 
-/** Steps of docs/integrate.md, with the values of the application. */
+/** Steps of docs/integrate.md and docs/events.md, with the values of the application. */
 export function integratePage(
   viewer: Viewer,
   client: OwnedClient,
@@ -65,6 +66,8 @@ export function integratePage(
       ${request(ENDPOINTS.token, '-d grant_type=refresh_token -d "refresh_token=$REFRESH_TOKEN"')}
       <h2>${translator.text('integrate.step_revoke')}</h2>
       ${request(ENDPOINTS.revoke, '-d "token=$REFRESH_TOKEN"')}
+      <h2>${translator.text('events.title')}</h2>
+      ${receiverSetUp(viewer, client, { BASE_URL })}
     `,
   };
 }

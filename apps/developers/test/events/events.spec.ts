@@ -58,6 +58,7 @@ describe('the events of an application', () => {
     ])
       expect(text).toContain(shown);
     expect(text).not.toMatch(/>77<|GRANT/);
+    expect(text).toContain(`href="/applications/${id}/integrate"`);
   });
 
   it('are shown in pages, newest first', async () => {
@@ -128,18 +129,20 @@ describe('a paused stream', () => {
 describe('the events of an application without a receiver', () => {
   beforeEach(() => sql('DELETE FROM event_streams WHERE id = $1', [stream]));
 
-  it('say what events are for, and how the application or the operator sets a receiver', async () => {
-    const text = await page();
-    expect(text).toContain('Events tell the application immediately when a user removes its access');
-    for (const shown of [
-      `${portal.configuration.BASE_URL}/.well-known/ssf-configuration`,
-      `${portal.configuration.BASE_URL}/api/auth/oauth/events/stream`,
-      `operator client update ${id} --events-url https://rooms.example.com/events`,
-      `operator client update ${id} --backchannel-logout-uri https://rooms.example.com/logout`,
-      `href="/applications/${id}/integrate"`,
-    ])
-      expect(text).toContain(shown);
-  });
+  it.each(['events', 'integrate'])(
+    'say on the page /%s what they are for, and how to set a receiver',
+    async (path) => {
+      const { text } = await browser.get(`/applications/${id}/${path}`);
+      for (const shown of [
+        'Events tell the application immediately when a user removes its access',
+        `${portal.configuration.BASE_URL}/.well-known/ssf-configuration`,
+        `${portal.configuration.BASE_URL}/api/auth/oauth/events/stream`,
+        `operator client update ${id} --events-url https://rooms.example.com/events`,
+        `operator client update ${id} --backchannel-logout-uri https://rooms.example.com/logout`,
+      ])
+        expect(text).toContain(shown);
+    },
+  );
 
   it('name only the operator to a public application, which cannot create a stream', async () => {
     const spa = await portal.application(browser, { application: 'browser' });
