@@ -1,9 +1,9 @@
-import { readFile, cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
-import { findTool } from '../support/tool.js';
+import { createCertificate } from '../support/certificate.js';
 import { freePort } from '#local/servers/free-port.js';
 import { isolatedEnvironment, type Run, StartedProduct } from '../end-to-end/started-product.js';
 import { Browser } from '../support/browser.js';
@@ -19,19 +19,9 @@ interface DocumentHost {
 }
 
 async function startDocumentHost(folder: string): Promise<DocumentHost> {
-  const [keyFile, certificateFile] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-  const { command, libraryPath } = await findTool('openssl');
-  const request = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2';
-  const name = '-subj /CN=localhost -addext subjectAltName=DNS:localhost';
-  const result = await runCommand(
-    command,
-    [...`${request} ${name}`.split(' '), '-keyout', keyFile, '-out', certificateFile],
-    { env: { ...process.env, ...(libraryPath && { LD_LIBRARY_PATH: libraryPath }) } },
-  );
-  if (result.code !== 0) throw new Error(`openssl failed: ${result.stderr}`);
+  const { key, cert, file: certificateFile } = await createCertificate(folder);
   const documents = new Map<string, object>();
-  const key = { key: await readFile(keyFile), cert: await readFile(certificateFile) };
-  const server = createServer(key, ({ url = '' }, response) => {
+  const server = createServer({ key, cert }, ({ url = '' }, response) => {
     const found = documents.get(url);
     if (found) response.setHeader('Content-Type', 'application/json').end(JSON.stringify(found));
     else response.writeHead(404).end();

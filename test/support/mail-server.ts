@@ -1,5 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import { createServer as createTlsServer, TLSSocket } from 'node:tls';
+import type { Certificate } from './certificate.js';
 
 export interface ReceivedMail {
   readonly from: string;
@@ -11,15 +13,25 @@ export interface ReceivedMail {
   readonly raw: string;
 }
 
-/** Minimal mail server (RFC 5321) without TLS, with AUTH PLAIN. */
-export async function startMailServer(host = '127.0.0.1', port = 0) {
+interface MailServerTls {
+  readonly certificate: Certificate;
+  /** `implicit`: from the first byte (RFC 8314 3). `starttls`: after this command (RFC 3207). */
+  readonly mode: 'implicit' | 'starttls';
+}
+
+/** Minimal mail server (RFC 5321) with AUTH PLAIN. Without `tls`, it rejects STARTTLS. */
+export async function startMailServer(host = '127.0.0.1', port = 0, tls?: MailServerTls) {
   const received: ReceivedMail[] = [];
   const commands: string[] = [];
+  /** Commands that arrived without TLS. */
+  const unencrypted: string[] = [];
   /** Replies by verb that replace the usual ones; an empty reply closes the connection. */
   const replies = new Map<string, string>();
   const held = new Map<string, Promise<void>>();
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  const hasStartTls = tls?.mode === 'starttls';
+  const serve = (socket: Socket): void => {
+    const isEncrypted = socket instanceof TLSSocket;
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket)).on('error', () => undefined);
     const reply = async (verb: string, usual: string): Promise<void> => {
@@ -29,15 +41,18 @@ export async function startMailServer(host = '127.0.0.1', port = 0) {
       else socket.write(`${text}\r\n`);
     };
     let [from, to, data] = ['', [] as string[], null as string[] | null];
-    void reply('CONNECT', '220 mail.example.com');
+    if (!(isEncrypted && hasStartTls)) void reply('CONNECT', '220 mail.example.com');
     const usual: Readonly<Record<string, string>> = {
-      EHLO: '250-mail.example.com\r\n250-AUTH PLAIN\r\n250 8BITMIME',
+      EHLO: `250-mail.example.com\r\n${hasStartTls && !isEncrypted ? '250-STARTTLS\r\n' : ''}250-AUTH PLAIN\r\n250 8BITMIME`,
       AUTH: '235 accepted',
       DATA: '354 go on',
       QUIT: '221 bye',
-      STARTTLS: '502 not implemented',
+      STARTTLS: hasStartTls ? '220 go ahead' : '502 not implemented',
     };
-    createInterface({ input: socket, crlfDelay: Infinity }).on('line', (line) => {
+    const lines = createInterface({ input: socket, crlfDelay: Infinity });
+    // Repeats the errors of the socket, such as the reset by a killed process.
+    lines.on('error', () => undefined);
+    lines.on('line', (line) => {
       if (data !== null) {
         if (line === '.') {
           received.push(parse(from, to, data.join('\r\n')));
@@ -47,18 +62,27 @@ export async function startMailServer(host = '127.0.0.1', port = 0) {
         return;
       }
       commands.push(line);
+      if (!isEncrypted) unencrypted.push(line);
       const verb = line.split(' ')[0]?.toUpperCase() ?? '';
       const address = /<([^>]*)>/.exec(line)?.[1] ?? '';
       if (verb === 'MAIL') from = address;
       if (verb === 'RCPT' && !replies.has('RCPT')) to.push(address);
       if (verb === 'DATA' && !replies.has('DATA')) data = [];
-      void reply(verb, usual[verb] ?? '250 ok');
+      const replied = reply(verb, usual[verb] ?? '250 ok');
+      if (verb !== 'STARTTLS' || !hasStartTls) return;
+      lines.close();
+      void replied.then(() => serve(new TLSSocket(socket, { isServer: true, ...tls.certificate })));
     });
-  });
+  };
+  const server =
+    tls?.mode === 'implicit'
+      ? createTlsServer({ ...tls.certificate }, (socket) => serve(socket))
+      : createServer((socket) => serve(socket));
   await new Promise<void>((listening) => server.listen(port, host, listening));
   return {
     port: (server.address() as AddressInfo).port,
     commands,
+    unencrypted,
     replies,
     received,
     reset(): void {

@@ -1,7 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
@@ -16,9 +15,9 @@ import type { ServiceStatus } from '#platform/status/status-report.js';
 import { statusSubject } from '#messaging/service-status.js';
 import { type AppProcess, launchApp, startApp } from '#test/support/app-process.js';
 import { freePort } from '#local/servers/free-port.js';
+import { type Certificate, createCertificate } from '#test/support/certificate.js';
 import { type Fixture, openFixture, REDIRECT_URI, type TestClient } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
-import { findTool } from '#test/support/tool.js';
 import { until } from '#test/support/until.js';
 import { AREAS } from '#diagnosis/finding.js';
 import type { Outcome } from '../support/outcome.js';
@@ -266,20 +265,10 @@ describe('operator doctor', () => {
 
   describe('with TLS servers', () => {
     let folder: string;
-    let identity: { key: Buffer; cert: Buffer };
+    let identity: Certificate;
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'doctor-'));
-      const openssl = await findTool('openssl');
-      const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-      const made = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -days 30';
-      execFileSync(openssl.command, ['req', '-x509', ...made.split(' '), '-keyout', key, '-out', cert], {
-        stdio: 'ignore',
-        env: {
-          PATH: process.env['PATH'],
-          ...(openssl.libraryPath && { LD_LIBRARY_PATH: openssl.libraryPath }),
-        },
-      });
-      identity = { key: await readFile(key), cert: await readFile(cert) };
+      identity = await createCertificate(folder);
     });
     afterAll(() => rm(folder, { recursive: true }));
 

@@ -83,10 +83,14 @@ const REASONS: Readonly<Record<string, string>> = {
   EMESSAGE: 'the mail server refuses the message',
 };
 
+/** Codes of Node for certificates and handshakes, which nodemailer reports as ESOCKET. */
+const TLS_CODE = /^[A-Z_]*(CERT|TLS|SSL|SIGNATURE)[A-Z_]*$/;
+
 /** RFC 5321 4.2.1: a 5yz reply to the recipient or message is permanent. Any other failure may end. */
-function failureOf({ code = '', responseCode, command }: NodemailerError): MailAttempt {
+function failureOf({ code = '', originalCode = '', responseCode, command }: NodemailerError): MailAttempt {
   const isPermanent = Number(responseCode) >= 500 && (command === 'RCPT TO' || code === 'EMESSAGE');
-  const reason = REASONS[code] ?? 'the mail server cannot be reached';
-  const detail = responseCode ?? (/^E[A-Z]+$/.test(code) ? code : 'no code');
+  const isTls = TLS_CODE.test(originalCode);
+  const reason = REASONS[isTls ? 'ETLS' : code] ?? 'the mail server cannot be reached';
+  const detail = responseCode ?? (isTls ? originalCode : /^E[A-Z]+$/.test(code) ? code : 'no code');
   return { outcome: isPermanent ? 'refused' : 'failed', answer: `${reason} (${detail})` };
 }

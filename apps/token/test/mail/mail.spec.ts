@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { connect } from '@nats-io/transport-node';
 import type { INestApplication } from '@nestjs/common';
 import { Client } from 'pg';
@@ -13,6 +16,7 @@ import { natsOptions } from '#messaging/nats.connection.js';
 import { createService } from '#platform/bootstrap/service.js';
 import { StatusReport } from '#platform/status/status-report.js';
 import { appSettings, PATIENT } from '#test/support/app-settings.js';
+import { createCertificate } from '#test/support/certificate.js';
 import { type MailServer, type ReceivedMail, startMailServer } from '#test/support/mail-server.js';
 import { withCredentials } from '#test/support/process-credentials.js';
 import { until } from '#test/support/until.js';
@@ -534,6 +538,30 @@ describe('a token app', () => {
       await other.close();
     }
   });
+
+  it.each([
+    ['smtps', 'implicit'],
+    ['smtp', 'starttls'],
+  ] as const)(
+    'keeps mails for %s:// with an untrusted certificate, and does not log in',
+    async (scheme, mode) => {
+      const folder = await mkdtemp(join(tmpdir(), 'mail-'));
+      const certificate = await createCertificate(folder);
+      const untrusted = await startMailServer('127.0.0.2', 0, { certificate, mode });
+      try {
+        const app = await start({ SMTP_URL: `${scheme}://oauth:secret@127.0.0.2:${untrusted.port}` });
+        await invite('grace@example.com');
+        await until('a failed attempt', WITHIN_MS, async () => (await waiting())[0]?.['answer'] !== null);
+        const failure = 'no TLS with the mail server (DEPTH_ZERO_SELF_SIGNED_CERT)';
+        expect(await waiting()).toMatchObject([{ kind: 'invitation', answer: failure }]);
+        expect((await app.get(StatusReport).read()).mail?.failure).toBe(failure);
+        expect(untrusted.commands.filter((line) => !/^(EHLO|STARTTLS)\b/.test(line))).toEqual([]);
+      } finally {
+        await untrusted.close();
+        await rm(folder, { recursive: true });
+      }
+    },
+  );
 
   it('reports a refused login without the password', async () => {
     mails.replies.set('AUTH', '535 oauth with the password s3cret+ is wrong');
