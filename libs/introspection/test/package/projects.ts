@@ -1,6 +1,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '#local/servers/free-port.js';
 import { runCommand } from '#local/servers/run-command.js';
 import { lastLines } from '#local/servers/started-service.js';
@@ -142,6 +143,7 @@ export class AppModule {}
 
 const PACKAGE = '@scheduling-oauth/introspection';
 const INSTALL_WITHIN_MS = 200_000;
+const MAX_ATTEMPTS = 10;
 
 /** Environment without the options of Jest, as in a developer's shell. */
 const { NODE_OPTIONS: _ofJest, ...ENV } = process.env;
@@ -166,6 +168,8 @@ export interface Answer {
 
 export interface RunningProject {
   send(path: string, init?: RequestInit): Promise<Answer>;
+  /** Repeats a request with status 503 as the response asks, because a busy machine may exceed the timeout of tokens. */
+  sendPatiently(path: string, init?: RequestInit): Promise<Answer>;
   stop(): Promise<void>;
 }
 
@@ -250,7 +254,14 @@ export class OutsideProject {
       const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
       return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
     };
-    return { send, stop: () => service.stop() };
+    const sendPatiently = async (path: string, init?: RequestInit): Promise<Answer> => {
+      for (let attempts = 1; ; attempts += 1) {
+        const answer = await send(path, init);
+        if (answer.status !== 503 || attempts === MAX_ATTEMPTS) return answer;
+        await sleep(1_000 * Number(answer.headers.get('retry-after') ?? 0));
+      }
+    };
+    return { send, sendPatiently, stop: () => service.stop() };
   }
 
   async remove(): Promise<void> {
