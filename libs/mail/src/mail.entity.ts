@@ -58,8 +58,8 @@ export class MailEntity {
   @Column({ type: 'uuid', nullable: true }) about: string | null;
 
   /**
-   * First four bytes of SHA-256 of the address of an invitation, which limit the mails to one address. Too short to
-   * identify an address, and null after a day.
+   * First four bytes of SHA-256 of the address of an invitation without its part from `+`, which limit the mails to
+   * one address. Too short to identify an address, and null after a day.
    */
   @Column({ type: 'integer', nullable: true }) recipient: number | null;
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' }) createdAt: Date;

@@ -269,6 +269,15 @@ describe('two token apps', () => {
         await expect(inviteByEve('linus@example.com')).resolves.toBeDefined();
       });
 
+      it('is refused above five whatever follows a plus sign, and each mail has the address as typed', async () => {
+        for (let sent = 0; sent < 4; sent += 1) await invite(`Linus+${sent}@example.com`);
+        await invite('linus@example.com');
+        await expect(invite('linus+5+a@EXAMPLE.com')).rejects.toMatchObject(limited);
+        await expect(invite('linus+0@example.org')).resolves.toBeDefined();
+        await finished();
+        expect(mails.to('Linus+0@example.com')).toHaveLength(1);
+      });
+
       it('is refused above five even if an earlier transaction commits later', async () => {
         const eve = await developer(`eve${count}`);
         await application(`Rooms ${count}`, eve);

@@ -14,7 +14,7 @@ export const OWNER_LIMITS = {
   invitations: 20,
   /** Invitations that a user sends by mail in 24 hours, revoked ones included. */
   mails: 10,
-  /** Invitations by mail to one address in 24 hours, from all users, revoked ones included. */
+  /** Invitations by mail to one address, whatever follows a `+`, in 24 hours, from all users, revoked ones included. */
   mails_to_address: 5,
 } as const;
 

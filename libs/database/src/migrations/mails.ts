@@ -33,7 +33,9 @@ export const MAILS: readonly string[] = [
   // A revoked invitation still counts, because the mail remains.
   ...trigger(`client_invitations_mail AFTER INSERT ON client_invitations FOR EACH ROW WHEN (NEW.email IS NOT NULL) AS
     DECLARE
-      address_hash integer := ('x' || left(encode(sha256(convert_to(lower(NEW.email), 'UTF8')), 'hex'), 8))::bit(32)::integer;
+      -- Many mail servers deliver a+b@example.com to a@example.com.
+      address text := regexp_replace(lower(NEW.email), '(?<=.)[+].*@', '@');
+      address_hash integer := ('x' || left(encode(sha256(convert_to(address, 'UTF8')), 'hex'), 8))::bit(32)::integer;
       sent record;
     BEGIN
       ${REQUIRE_READ_COMMITTED}
