@@ -22,11 +22,26 @@ const REGISTRATION: readonly (readonly [locale: string, words: RegExp])[] = [
   ['de', /Antrag|Anträge/],
   ['es', /solicitud/i],
   ['fr', /\bdemandes?\b/i],
-  ['pt', /solicitaç/i],
+  ['pt', /\bpedidos?\b/i],
   ['ja', /申請/],
 ];
 
+/** Words of another form of address (Spanish: usted), or of another country (Portuguese: Portugal). */
+const OTHER_VARIANTS: readonly (readonly [locale: string, words: RegExp])[] = [
+  [
+    'es',
+    /(?<!\p{L})(?:tus?|tú|te|ti|contigo|has|hayas|eres|puedes|podrás|inténtalo|registres|crees)(?!\p{L})/iu,
+  ],
+  ['pt', /você|usuári|registr|solicitaç|arquivo|senha|gerenci|salvar|excluir|contato/i],
+];
+
+/** In French, a space before one of these signs, or after an opening quotation mark, does not break the line. */
+const BREAKING_SPACE = /« | [:;?!»]/;
+
 const linesOf = (path: string): string[] => readFileSync(path, 'utf8').split('\n');
+
+/** Returns a line without its key. */
+const textOf = (line: string): string => line.replace(/^\s*(?:"[^"]+"|\w+): /, '');
 
 it.each(SYNONYMS)('the texts in %s have one word for each central term', (locale, words) => {
   const lines = FOLDERS.flatMap((folder) => linesOf(`${folder}/${locale}.json`));
@@ -49,4 +64,18 @@ it.each(REGISTRATION)('the texts in %s distinguish registrations and HTTP reques
   );
   expect([...causes, ...aboutHttp].filter((line) => words.test(line))).toEqual([]);
   expect(aboutRegistrations.filter((line) => !words.test(line))).toEqual([]);
+});
+
+it.each(OTHER_VARIANTS)('the texts in %s have one form of address and one spelling', (locale, words) => {
+  const scopes = [...linesOf('scopes.yaml'), ...linesOf('libs/oauth/src/openid/openid-scopes.ts')];
+  const lines = [
+    ...FOLDERS.flatMap((folder) => linesOf(`${folder}/${locale}.json`)),
+    ...scopes.filter((line) => line.trimStart().startsWith(`${locale}: `)),
+  ];
+  expect(lines.map(textOf).filter((text) => words.test(text))).toEqual([]);
+});
+
+it('the texts in French have no line break before a colon or question mark', () => {
+  const lines = FOLDERS.flatMap((folder) => linesOf(`${folder}/fr.json`));
+  expect(lines.map(textOf).filter((text) => BREAKING_SPACE.test(text))).toEqual([]);
 });
