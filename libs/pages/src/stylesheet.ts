@@ -11,7 +11,7 @@ nav form { display: flex; flex-wrap: wrap; align-items: center; gap: 0 var(--spa
 table { width: 100%; border-collapse: collapse; }
 .scrolls { overflow-x: auto; margin: 0 0 var(--space-4); }
 caption { max-width: calc(100vw - 5rem); padding: var(--space-2) 0; text-align: start; font-weight: 600; }
-.actions .even, form.filter .even { flex: none; }
+.actions .even, form.filter .even { flex: 0 1 auto; }
 button.even, .button.even { padding-inline: 1rem; }
 .scope input { min-height: 0; }
 table { overflow-wrap: normal; }
