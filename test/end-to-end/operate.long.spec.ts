@@ -1,47 +1,59 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { withDatabase } from '../support/test-database.js';
-import '../support/built.js';
+import { generateIdTokenKeys, publicIdTokenKeys } from '#oauth/openid/signing-keys.js';
+import type { RunFile } from '#local/demo/run-script.js';
+import { runCommand } from '../../apps/operator/test/support/use-operator.js';
+import { type AppProcess, startApp } from '../support/app-process.js';
+import { NODE_ARGUMENTS } from '../support/built.js';
+import { withCredentials } from '../support/process-credentials.js';
 import { until } from '../support/until.js';
-import { allow } from './running-product.js';
 import { DocumentedSession, documentedCommands, type DocumentedStep } from './documented-session.js';
-import { isolatedEnvironment, type Run, StartedProduct } from './started-product.js';
+import { openRotation, type Rotation, STARTED_BEFORE } from './rotation.js';
+import { allow, register } from './running-product.js';
 
 const DOCUMENT = 'docs/operate.md';
-const OPERATOR = `operator() { '${process.execPath}' '${resolve('dist/apps/operator.cjs')}' "$@"; }`;
+const COMMAND = [process.execPath, ...NODE_ARGUMENTS, resolve('dist/apps/operator.cjs')];
+const OPERATOR = `operator() { ${COMMAND.map((word) => `'${word}'`).join(' ')} "$@"; }`;
 const CLIENT = 'sc_lhzvn2l7x6iosah5cpowvxtw';
 const REDIRECT_URI = 'https://rooms.example.com/callback';
+const TOKEN_KEYS = randomBytes(32).toString('base64url');
 
 const steps = documentedCommands(await readFile(DOCUMENT, 'utf8'));
 let folder: string;
-let product: StartedProduct;
-let run: Run;
+let rotation: Rotation;
+let resource: AppProcess;
+let run: RunFile;
 let session: DocumentedSession;
 let accessToken: string;
-let environment: { LOCAL_DIR: string };
 
 beforeAll(async () => {
-  const isolated = await isolatedEnvironment();
-  environment = isolated;
-  product = new StartedProduct(isolated);
-  run = await product.ready();
+  rotation = await openRotation({ TOKEN_KEYS });
   folder = await mkdtemp(join(tmpdir(), 'operate-'));
+  const keys = await generateIdTokenKeys();
+  await writeFile(join(folder, 'current-keys'), TOKEN_KEYS);
+  await writeFile(join(folder, 'current-id-keys'), keys);
+  [resource] = await Promise.all([
+    startApp('resource', rotation.env),
+    rotation.replace('token', 0, { ID_TOKEN_KEYS: keys }),
+    rotation.replace('authorize', 0, { ID_TOKEN_KEYS: publicIdTokenKeys(keys) }),
+  ]);
+  const urls = { ...rotation.env, API_URL: resource.url };
+  run = await register(urls.DATABASE_URL, urls, 'http://localhost:1/callback');
   session = new DocumentedSession(OPERATOR, folder, {
     PATH: process.env.PATH,
-    LOCAL_DIR: isolated.LOCAL_DIR,
     OPERATOR_NAME: 'grace',
+    SCOPES_FILE: resolve('scopes.yaml'),
+    ...withCredentials('operator', rotation.env),
   });
   session.set('https://auth.example.com', run.auth_url);
   session.set('https://api.example.com', run.base_url);
-  // The document's ada is a user without a role, so commands that disable her do not ask.
-  const { code } = await session.shell('operator console revoke ada@example.com --yes');
-  expect(code).toBe(0);
 });
 
 afterAll(async () => {
-  await product?.kill('SIGTERM');
-  await rm(environment.LOCAL_DIR, { recursive: true });
+  await resource?.stop();
+  await rotation?.close();
   await rm(folder, { recursive: true });
 });
 
@@ -53,21 +65,18 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(status).toBe(200);
     accessToken = body['access_token'] ?? '';
   },
-  'current-keys has the keys': async () => {
-    const keys = await readFile(join(environment.LOCAL_DIR, 'token-keys'), 'utf8');
-    await writeFile(join(folder, 'current-keys'), keys);
+  'current-keys has the keys': async () => undefined,
+  'current-id-keys has the keys of ID tokens': async () => undefined,
+  'token and authorize have next-id-keys for six minutes': async () => {
+    const ID_TOKEN_KEYS = await contentOf('next-public-keys');
+    await rotation.replace('authorize', 0, { ID_TOKEN_KEYS });
+    await replaceToken('next-id-keys');
   },
-  'current-id-keys has the keys of ID tokens': async () => {
-    await cp(join(environment.LOCAL_DIR, 'id-token-keys'), join(folder, 'current-id-keys'));
-  },
-  'token and authorize have next-id-keys for six minutes': () => restartWithKeys('next-id-keys'),
-  'token has signing-id-keys': () => restartWithKeys('signing-id-keys'),
+  'token has signing-id-keys': () => replaceToken('signing-id-keys'),
   'the ID tokens of the old key have expired': async () => {
-    await withDatabase(run.database_url, (client) =>
-      client.query(
-        `UPDATE oauth.token_keys SET needed_until = now() WHERE ring = 'RS256'
-           AND last_signed_at < (SELECT max(last_signed_at) FROM oauth.token_keys WHERE ring = 'RS256')`,
-      ),
+    await rotation.database.query(
+      `UPDATE token_keys SET needed_until = now() WHERE ring = 'RS256'
+         AND last_signed_at < (SELECT max(last_signed_at) FROM token_keys WHERE ring = 'RS256')`,
     );
   },
   'the application sends a wrong redirect URI': async () => {
@@ -77,7 +86,7 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
     session.set('t3ib0_DJFYhc', reference);
     // An audit event is indexed after about a second.
     await until('the event is in the audit trail', 60_000, async () => {
-      const { code } = await session.shell(`operator explain ${reference}`);
+      const { code } = await runCommand(['explain', reference], rotation.env);
       return code === 0;
     });
   },
@@ -89,22 +98,16 @@ const EVENTS: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-/** Sets the start of each process to six minutes ago, so that the test does not have to wait. */
-const STARTED_BEFORE = `data:text/javascript,Object.defineProperty(performance,'timeOrigin',{value:performance.timeOrigin-360_000})`;
+const contentOf = async (file: string): Promise<string> =>
+  (await readFile(join(folder, file), 'utf8')).trim();
 
 /** @param file file in the session's folder with the value of ID_TOKEN_KEYS */
-async function restartWithKeys(file: string): Promise<void> {
-  await product.kill('SIGTERM');
-  const keys = await readFile(join(folder, file), 'utf8');
-  await writeFile(join(environment.LOCAL_DIR, 'id-token-keys'), keys.trim());
-  product = new StartedProduct({
-    ...environment,
-    NODE_OPTIONS: `--import=${STARTED_BEFORE}`,
-  });
-  run = await product.ready();
+async function replaceToken(file: string): Promise<void> {
+  const ID_TOKEN_KEYS = await contentOf(file);
+  await rotation.replace('token', 0, { ID_TOKEN_KEYS, NODE_OPTIONS: STARTED_BEFORE });
   // A process records its keys shortly after it becomes ready.
   await until('the keys are recorded', 60_000, async () => {
-    const { stdout } = await session.shell('operator keys list --json');
+    const { stdout } = await runCommand(['keys', 'list', '--json'], rotation.env);
     const { id_token_keys: known } = JSON.parse(stdout) as { id_token_keys: { first_seen_at: unknown }[] };
     return known.length > 0 && known.every(({ first_seen_at: seen }) => seen !== null);
   });
