@@ -6,9 +6,10 @@ import { withDatabase } from '../support/test-database.js';
 import { FaultProxy } from '../support/fault-proxy.js';
 import { until } from '../support/until.js';
 import { runOperator } from '../../apps/operator/test/support/run-operator.js';
+import { runCommand } from '../../apps/operator/test/support/use-operator.js';
 import type { RunFile } from '#local/demo/run-script.js';
 import { type AppProcess, startApp } from '../support/app-process.js';
-import '../support/built.js';
+import { NODE_ARGUMENTS } from '../support/built.js';
 import { type ProductProcesses, startProcesses } from './started-product.js';
 import { UserBrowser } from '../topology/retrying-client.js';
 import { ProductUser } from './running-product.js';
@@ -29,8 +30,11 @@ afterAll(async () => {
   await product?.close();
 });
 
+/** Runs a command in a separate process, whose exit the test observes. */
+const operatorProcess = (args: string[]) => runOperator(args, product.env);
+
 const operator = (args: string[], env: Record<string, string> = {}) =>
-  runOperator(args, { ...product.env, ...env });
+  runCommand(args, { ...product.env, ...env });
 
 class Person {
   private constructor(
@@ -88,7 +92,13 @@ describe.each([
     const { code } = await person.browser.code();
     for (const pair of [first, second, kept]) expect(await statusesOf(pair)).toEqual([200, 200]);
 
-    const outcome = await operator(['user', command, `${person.login}@EXAMPLE.com`, ...more, '--json']);
+    const outcome = await operatorProcess([
+      'user',
+      command,
+      `${person.login}@EXAMPLE.com`,
+      ...more,
+      '--json',
+    ]);
     expect(outcome).toMatchObject({ code: 0, stderr: '' });
     expect(await statusesOf(first)).toEqual([401, 401]);
     expect(JSON.parse(outcome.stdout)).toEqual({ id: expect.any(Number), username: person.login, ...fields });
@@ -131,7 +141,7 @@ describe.each([
     const nats = await FaultProxy.start(product.env['NATS_URL'] ?? '');
     const child = spawn(
       process.execPath,
-      [resolve('dist/apps/operator.cjs'), 'user', command, person.login, ...more],
+      [...NODE_ARGUMENTS, resolve('dist/apps/operator.cjs'), 'user', command, person.login, ...more],
       { env: { ...product.env, NATS_URL: nats.url } },
     );
     const ended = once(child, 'exit');
@@ -155,7 +165,7 @@ describe.each([
     const pair = await person.connect();
     expect(await statusesOf(pair)).toEqual([200, 200]);
     const outcomes = await Promise.all(
-      Array.from({ length: 3 }, () => operator(['user', command, person.login, ...more])),
+      Array.from({ length: 3 }, () => operatorProcess(['user', command, person.login, ...more])),
     );
     // A command that runs after the deletion cannot find the user.
     for (const { code, stderr } of outcomes)

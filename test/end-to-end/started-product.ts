@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { randomBytes } from 'node:crypto';
 import { freePort } from '#local/servers/free-port.js';
 import type { RunFile } from '#local/demo/run-script.js';
-import '../support/built.js';
+import { NODE_ARGUMENTS } from '../support/built.js';
 import { descendantsOf, type SeenProcess } from '../support/process-tree.js';
 import { sharePackages } from '../support/shared-packages.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '../support/keys.js';
@@ -71,7 +71,8 @@ export class StartedProduct {
     const lifecycle = npm ? { npm_lifecycle_event: 'start' } : {};
     delete ours['npm_lifecycle_event'];
     this.child = spawn(program, args, {
-      env: { ...ours, ...lifecycle, ...env },
+      // The processes of the product inherit the code cache.
+      env: { ...ours, ...lifecycle, ...env, NODE_OPTIONS: NODE_ARGUMENTS.join(' ') },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child.stdout?.on('data', (data: Buffer) => (this.output += data.toString()));
