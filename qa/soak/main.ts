@@ -14,7 +14,14 @@ await runTool(
     // The first SIGINT ends the run with a report. The second one ends the process and its children.
     process.once('SIGINT', () => end.abort());
     progress(`soak: seed ${options.seed}; starting two replicas of each app`);
-    const report = await soak({ ...options, accounts: 12, quietMs: 10_000, progress, signal: end.signal });
+    const report = await soak({
+      ...options,
+      accounts: 12,
+      pauseMs: 200,
+      quietMs: 10_000,
+      progress,
+      signal: end.signal,
+    });
     process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : textOf(report));
     return report.violations.length > 0 ? 1 : 0;
   },

@@ -32,6 +32,8 @@ export interface SoakOptions {
   readonly kinds: readonly FaultKind[];
   /** Number of accounts that use every feature. A third as many accounts only connect and revoke. */
   readonly accounts: number;
+  /** Average pause in milliseconds between the steps of an account. */
+  readonly pauseMs: number;
   /** Milliseconds without faults before the final audit. */
   readonly quietMs: number;
   readonly progress: (line: string) => void;
@@ -43,7 +45,6 @@ const MAX_VIOLATIONS = 20;
 const LONG_FAULT_MS = (RETRY_WINDOW + 3) * 1000;
 /** Includes the leases of killed processes, which last a minute, and a retry. */
 const DELIVERY_MS = 150_000;
-const ACCOUNT_PAUSE_MS = 200;
 const THIEF_PAUSE_MS = 200;
 const OPERATOR_PAUSE_MS = 30_000;
 const PROGRESS_MS = 10_000;
@@ -136,7 +137,7 @@ class Soak {
       await this.installation.registerClient('confidential', true),
       await this.installation.registerDocumentClient(),
     ];
-    const { accounts: count } = this.options;
+    const { accounts: count, pauseMs } = this.options;
     const accounts: Account[] = [];
     for (let number = 1; number <= count; number++) {
       // Combines confidential and public clients with bearer and DPoP tokens. A third of the accounts get ID tokens.
@@ -151,8 +152,8 @@ class Soak {
     const operator = this.operator(resourceServer);
     const thief = new Thief(this.environment, this.random.fork());
     const actors = [
-      ...accounts.map((account) => this.runActor(ACCOUNT_PAUSE_MS, () => account.step())),
-      ...revokers.map((account) => this.runActor(ACCOUNT_PAUSE_MS, () => account.revokeCachedGrant())),
+      ...accounts.map((account) => this.runActor(pauseMs, () => account.step())),
+      ...revokers.map((account) => this.runActor(pauseMs, () => account.revokeCachedGrant())),
       this.runActor(THIEF_PAUSE_MS, () => thief.step()),
       this.runActor(OPERATOR_PAUSE_MS, () => operator.step()),
       this.reportProgress(),
