@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { freePort } from '#local/servers/free-port.js';
 import { runCommand } from '#local/servers/run-command.js';
-import { type FoundLibrary, PACKAGES, type WantedLibrary } from '../support/foreign-library.js';
+import { type FoundLibrary, PACKAGES, SHORT_JVM, type WantedLibrary } from '../support/foreign-library.js';
 import { type HttpServer, serve } from '../support/http-server.js';
 import { type RunningProgram, startProgram } from '../support/program.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -52,12 +52,15 @@ export const EXAMPLES: readonly Example[] = [
     build: (folder, { command }) => [
       '/bin/sh',
       '-c',
-      `exec "$0" -d "$1" src/*.java`,
+      `exec "$0" "$@" src/*.java`,
       sibling(command, 'javac'),
+      ...SHORT_JVM.map((option) => `-J${option}`),
+      '-d',
       folder,
     ],
     start: (folder, { command, env }) => [
       command,
+      ...SHORT_JVM,
       '-cp',
       [folder, env['CLASSPATH']].join(delimiter),
       'BookingsApi',

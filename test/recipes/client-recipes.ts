@@ -1,4 +1,5 @@
-import { cp, mkdir, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { join, delimiter } from 'node:path';
 import { runCommand } from '#local/servers/run-command.js';
 import { lastLines } from '#local/servers/started-service.js';
@@ -7,6 +8,7 @@ import {
   type MissingLibrary,
   findLibraries,
   PACKAGES,
+  SHORT_JVM,
 } from '../support/foreign-library.js';
 import { MANIFESTS, RECIPES_FOLDER, type RegistryLibrary, type Recipe, RECIPE_PACKAGES } from './recipe.js';
 
@@ -26,12 +28,29 @@ async function findModule(name: string): Promise<FoundLibrary | MissingLibrary> 
 }
 
 async function findJar(name: string): Promise<FoundLibrary | MissingLibrary> {
-  await copyManifests('pom.xml');
-  const resolved = await run('mvn', '-B', '-q', 'dependency:build-classpath', '-Dmdep.outputFile=classpath');
-  if (resolved.code !== 0) return missing(`Maven could not download ${name}`, resolved);
-  const classpath = (await readFile(join(RECIPES_FOLDER, 'classpath'), 'utf8')).trim();
+  if (!(await isResolved())) {
+    await rm(CLASSPATH, { force: true });
+    await copyManifests('pom.xml');
+    const output = '-Dmdep.outputFile=classpath';
+    const resolved = await run('mvn', '-B', '-q', 'dependency:build-classpath', output);
+    if (resolved.code !== 0) return missing(`Maven could not download ${name}`, resolved);
+  }
+  const classpath = (await readFile(CLASSPATH, 'utf8')).trim();
   const [, version = ''] = classpath.split(`/${name}-`)[1]?.match(/^([\d.]+)\.jar/) ?? [];
   return { command: 'java', env: { ...process.env, CLASSPATH: classpath }, version };
+}
+
+const CLASSPATH = join(RECIPES_FOLDER, 'classpath');
+
+/** @returns true if Maven has resolved this manifest before, and all jars still exist; it takes 5 s of CPU time */
+async function isResolved(): Promise<boolean> {
+  const read = (file: string) => readFile(file, 'utf8').catch(() => '');
+  const [pom, resolved, classpath] = [
+    await read(join(MANIFESTS, 'pom.xml')),
+    await read(join(RECIPES_FOLDER, 'pom.xml')),
+    await read(CLASSPATH),
+  ];
+  return classpath !== '' && pom === resolved && classpath.trim().split(delimiter).every(existsSync);
 }
 
 async function copyManifests(...files: readonly string[]): Promise<void> {
@@ -44,6 +63,13 @@ const run = (command: string, ...args: readonly string[]) =>
 function missing(what: string, { stdout, stderr }: { stdout: string; stderr: string }): MissingLibrary {
   return { missing: `${what} (${lastLines(stderr || stdout, 1)})`, isOptional: true };
 }
+
+/** Arguments of javac before the sources. */
+export const JAVAC = [...SHORT_JVM.map((option) => `-J${option}`), '-d', '.'] as const;
+
+/** Arguments of java before the class. */
+export const javaArguments = ({ CLASSPATH: jars }: NodeJS.ProcessEnv) =>
+  [...SHORT_JVM, '-cp', ['.', jars].join(delimiter)] as const;
 
 interface ClientRecipe extends Recipe {
   readonly driver: string;
@@ -118,8 +144,8 @@ export const CLIENT_RECIPES: readonly ClientRecipe[] = [
       packages: PACKAGES.java,
       probe: 'test/recipes/OauthClientVersion.java',
     },
-    build: ({ command }) => [command.replace(/[^/]+$/, 'javac'), '-d', '.', 'Recipe.java', 'Driver.java'],
-    start: ({ command, env }) => [command, '-cp', ['.', env['CLASSPATH']].join(delimiter), 'Driver'],
+    build: ({ command }) => [command.replace(/[^/]+$/, 'javac'), ...JAVAC, 'Recipe.java', 'Driver.java'],
+    start: ({ command, env }) => [command, ...javaArguments(env), 'Driver'],
   },
 ];
 

@@ -1,6 +1,6 @@
-import { delimiter } from 'node:path';
 import { freePort } from '#local/servers/free-port.js';
 import { type FoundLibrary, PACKAGES } from '../support/foreign-library.js';
+import { JAVAC, javaArguments } from './client-recipes.js';
 import { type Recipe, RecipeFolder, type RecipeProduct } from './recipe.js';
 
 /** Programs that print each event: its type, the `sub`, the details. */
@@ -46,8 +46,8 @@ export const EVENT_RECEIVERS: readonly Recipe[] = [
     source: 'event-receivers/nimbus.java',
     file: 'Receiver.java',
     library: { tool: 'mvn', name: 'nimbus-jose-jwt' },
-    build: () => ['javac', '-d', '.', 'Receiver.java'],
-    start: ({ command, env }) => [command, '-cp', ['.', env['CLASSPATH']].join(delimiter), 'Receiver'],
+    build: () => ['javac', ...JAVAC, 'Receiver.java'],
+    start: ({ command, env }) => [command, ...javaArguments(env), 'Receiver'],
   },
 ];
 

@@ -1,7 +1,7 @@
-import { delimiter } from 'node:path';
 import type { Response } from 'supertest';
 import type { Browser } from '../support/browser.js';
 import { type FoundLibrary, PACKAGES } from '../support/foreign-library.js';
+import { JAVAC, javaArguments } from './client-recipes.js';
 import type { BrowserApplication } from './browser-application.js';
 import type { ListeningRecipe } from './web-recipe.js';
 
@@ -106,13 +106,8 @@ export const RELYING_PARTIES: readonly RelyingParty[] = [
     file: 'application.properties',
     driver: 'Application.java',
     library: { tool: 'mvn', name: 'spring-security-oauth2-client' },
-    build: () => ['javac', '-d', '.', 'Application.java'],
-    start: ({ command, env }) => [
-      command,
-      '-cp',
-      ['.', env['CLASSPATH']].join(delimiter),
-      'recipe.Application',
-    ],
+    build: () => ['javac', ...JAVAC, 'Application.java'],
+    start: ({ command, env }) => [command, ...javaArguments(env), 'recipe.Application'],
     callback: '/login/oauth2/code/scheduling',
     begin: (browser) => browser.get('/oauth2/authorization/scheduling'),
     needs: ['scope=openid,profile,email'],
