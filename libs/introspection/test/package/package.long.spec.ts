@@ -253,16 +253,15 @@ describe('the package', () => {
   });
 
   it.each([
-    ['nodenext', 'nodenext', 'types.mts', () => bookingsApi],
-    ['nodenext', 'nodenext', 'types.cts', () => bookingsApi],
-    ['esnext', 'bundler', 'types.ts', () => bookingsApi],
-    ['nodenext', 'nodenext', 'types.mts', () => commonJs],
-    ['node16', 'node16', 'types.cts', () => commonJs],
-    ['commonjs', 'bundler', 'types.ts', () => commonJs],
+    ['nodenext', 'nodenext', ['types.mts', 'types.cts'], () => bookingsApi],
+    ['esnext', 'bundler', ['types.ts'], () => bookingsApi],
+    ['nodenext', 'nodenext', ['types.mts'], () => commonJs],
+    ['node16', 'node16', ['types.cts'], () => commonJs],
+    ['commonjs', 'bundler', ['types.ts'], () => commonJs],
   ] as const)(
-    'has types for module %s with resolution %s in %s',
-    async (module, resolution, file, project) => {
-      await project().write({ [file]: TYPES });
+    'has types for module %s with resolution %s in %j',
+    async (module, resolution, files, project) => {
+      for (const file of files) await project().write({ [file]: TYPES });
       const options = [
         '--ignoreConfig',
         '--noEmit',
@@ -271,7 +270,7 @@ describe('the package', () => {
         '--experimentalDecorators',
       ];
       const system = ['--module', module, '--moduleResolution', resolution, '--types', 'node'];
-      expect(await project().compile(...options, ...system, file)).toBe('');
+      expect(await project().compile(...options, ...system, ...files)).toBe('');
     },
   );
 });
