@@ -19,6 +19,19 @@ export async function storeClient(
   );
 }
 
+/** Stores a confidential client with a secret. */
+export async function storeClientWithSecret(
+  database: Database,
+  clientId: string,
+  options?: Parameters<typeof storeClient>[2],
+): Promise<void> {
+  await storeClient(database, clientId, options);
+  await database.sql(`UPDATE clients SET type = 'confidential' WHERE client_id = $1`, [clientId]);
+  await database.sql(`INSERT INTO client_secrets (client_id, hash) VALUES ($1, sha256('secret'))`, [
+    clientId,
+  ]);
+}
+
 /** Stores a client of `client_credentials`, unless the client exists. */
 export async function storeApiClient(database: Database, clientId: string): Promise<void> {
   await database.sql(

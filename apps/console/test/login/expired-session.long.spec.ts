@@ -1,8 +1,9 @@
-import type { Browser as Chromium, Locator, Page, Response } from 'playwright-core';
+import type { BrowserContext, Browser as Chromium, Locator, Page, Response } from 'playwright-core';
 import sharp from 'sharp';
 import { freePort } from '#local/servers/free-port.js';
+import type { Browser } from '#test/support/browser.js';
 import { launchBrowser } from '#test/support/chromium.js';
-import { storeClient } from '#test/support/stored.js';
+import { storeClientWithSecret } from '#test/support/stored.js';
 import { type ConsoleApp, startConsoleApp } from '../support/start-console-app.js';
 
 const CLIENT = `sc_${'a'.repeat(24)}`;
@@ -10,6 +11,7 @@ const PAGE = `/applications/${CLIENT}`;
 
 let app: ConsoleApp;
 let chromium: Chromium;
+let context: BrowserContext;
 let origin: string;
 
 beforeAll(async () => {
@@ -17,9 +19,9 @@ beforeAll(async () => {
   origin = `http://localhost:${PORT}`;
   app = await startConsoleApp({ PORT, CONSOLE_URL: origin });
   chromium = await launchBrowser();
-  await storeClient(app, CLIENT);
-  await app.sql(`UPDATE clients SET type = 'confidential' WHERE client_id = $1`, [CLIENT]);
-  await app.sql(`INSERT INTO client_secrets (client_id, hash) VALUES ($1, sha256('secret'))`, [CLIENT]);
+  context = await chromium.newContext({ locale: 'en', javaScriptEnabled: false });
+  context.setDefaultTimeout(20_000);
+  await storeClientWithSecret(app, CLIENT);
   const user = { email: 'grace@example.com', username: 'grace', name: 'Grace' };
   await app.users.create({ ...user, passwordHash: '$argon2id$nobody logs in with this' });
 });
@@ -29,15 +31,20 @@ afterAll(async () => {
   await app?.close();
 });
 
-/** Opens a page in a tab in which an admin is logged in, without JavaScript. */
-async function adminTab(path: string): Promise<Page> {
+/** Returns a browser in which an admin has just logged in. */
+async function admin(): Promise<Browser> {
   app.clock.ahead = 0;
   await app.resetRateLimits();
-  const { cookies } = await app.operator('admin');
-  const context = await chromium.newContext({ locale: 'en', javaScriptEnabled: false });
+  return app.operator('admin');
+}
+
+/** Opens a page in the only tab, as an admin who has just logged in, without JavaScript. */
+async function adminTab(path: string): Promise<Page> {
+  const { cookies } = await admin();
+  for (const page of context.pages()) await page.close();
+  await context.clearCookies();
   await context.addCookies([...cookies].map(([name, value]) => ({ name, value, url: origin })));
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
   await page.goto(origin + path);
   return page;
 }
@@ -73,8 +80,11 @@ async function fill(form: Locator): Promise<void> {
   for (const box of await form.locator('td input[type=checkbox]').all()) await box.check();
 }
 
-const nameOf = async (form: Locator): Promise<string> =>
-  `${await form.getAttribute('method')} ${kindOf((await form.getAttribute('action')) ?? '')}`;
+/** Returns the method of a form and the kind of its page. */
+function nameOf(tag: string): string {
+  const [method = '', action = ''] = ['method', 'action'].map((name) => tag.match(`${name}="([^"]*)"`)?.[1]);
+  return `${method} ${kindOf(action)}`;
+}
 
 /** Submits a form. @returns the page of the console at which the browser ends; null if the browser stays at the form */
 async function submit(page: Page, form: Locator, name?: string): Promise<string | null> {
@@ -97,17 +107,15 @@ async function submitForms(
 ): Promise<Map<string, string | null>> {
   const ends = new Map<string, string | null>();
   for (const path of paths) {
-    const page = await adminTab(path);
-    const names = await Promise.all((await page.locator('form').all()).map(nameOf));
-    await page.context().close();
+    const { text } = await (await admin()).get(path);
+    const names = [...text.matchAll(/<form[^>]*>/g)].map(([tag]) => nameOf(tag));
     for (const [at, name] of names.entries()) {
       if (ends.has(name)) continue;
-      const tab = await adminTab(path);
-      const form = tab.locator('form').nth(at);
+      const page = await adminTab(path);
+      const form = page.locator('form').nth(at);
       await fill(form);
       await expire();
-      ends.set(name, await submit(tab, form));
-      await tab.context().close();
+      ends.set(name, await submit(page, form));
     }
   }
   return ends;
