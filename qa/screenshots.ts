@@ -118,7 +118,8 @@ async function takeConsole(chromium: Browser, only: readonly string[]): Promise<
     for (const [name, open] of Object.entries(fixture.scenes)) {
       const slug = `console-${name.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`;
       if (only.length > 0 && !only.includes(slug) && !only.includes('console')) continue;
-      const page = await fixture.tab(chromium, VARIANTS.desktop);
+      const page = await chromium.newPage(VARIANTS.desktop);
+      await fixture.logIn(page);
       await open(page);
       // Takes all variants of one page, because a state such as a new secret occurs only once.
       for (const variant of ['desktop', 'desktop-dark', 'phone', 'phone-dark'] as const) {

@@ -1,5 +1,5 @@
 import type { Locale } from '#oauth/locale.js';
-import { tabTo } from '#test/support/chromium.js';
+import { openDetails, tabTo } from '#test/support/chromium.js';
 import { PASSWORD } from '../support/start-authorize-app.js';
 import { ERROR_SCENES } from './scenes/error-scenes.js';
 import { focusPath, openTab } from './scenes/focus-path.js';
@@ -79,9 +79,7 @@ describe.each<Locale>(['en', 'ar'])('in %s', (locale) => {
       const page = await tab.play(scene);
       // The button of a page that continues is shown after a delay.
       await page.evaluate(() => document.getAnimations().forEach((animation) => animation.finish()));
-      await page
-        .locator('details')
-        .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((details) => (details.open = true)));
+      await openDetails(page);
       violations.push(...(await focusPath(page)).map((problem) => `${scene.name}: ${problem}`));
     }
     await tab.close();

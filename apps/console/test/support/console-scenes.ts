@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from '@nats-io/transport-node';
-import type { Browser as Chromium, BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { auditEvent, type AuditRecord } from '#audit/event.js';
 import { storeEvent } from '#audit/streams.js';
 import { freePort } from '#local/servers/free-port.js';
@@ -426,12 +426,10 @@ export async function openConsoleScenes() {
   return {
     scenes,
 
-    /** Opens a tab in which an admin has just logged in. */
-    async tab(chromium: Chromium, options: BrowserContextOptions): Promise<Page> {
+    /** Logs an admin in, in place of the operator of the scene before. */
+    async logIn(page: Page): Promise<void> {
       await app.resetRateLimits();
-      const page = await (await chromium.newContext({ locale: 'en', ...options })).newPage();
       await enter(page, await app.operator('admin'));
-      return page;
     },
 
     async close(): Promise<void> {
