@@ -98,6 +98,7 @@ export async function openSceneFixture(settings: Settings = {}) {
       { name: LONG.word, optionalScopes: choosable },
       `${'w'.repeat(60)}.example`,
     ),
+    arabic: await client('2025-09-30', { name: 'تقويم' }, 'calendar.example'),
   };
   const people = {
     /** User without connected applications. */
@@ -126,13 +127,14 @@ export async function openSceneFixture(settings: Settings = {}) {
   }
 
   async function connect(): Promise<void> {
-    const { calendar, rooms, own, long, word } = clients;
+    const { calendar, rooms, own, long, word, arabic } = clients;
     await app.sql('DELETE FROM grants');
     await allowed(people.grace, calendar, ['2026-01-05', '2026-11-19'], 'profile:read bookings:read');
     const requested = 'profile:read schedules:read bookings:read';
     await allowed(people.grace, rooms, ['2026-08-21', null], requested, 'profile:read schedules:read');
     await allowed(people.grace, own, ['2025-12-24', '2026-11-20'], 'profile:read');
     await allowed(people.long, long, ['2026-01-05', '2026-11-19'], ALL_SCOPES.join(' '));
+    await allowed(people.long, arabic, ['2026-01-05', null], 'profile:read');
     await allowed(people.long, word, ['2026-01-05', null], 'profile:read an:old:scope');
   }
   await connect();

@@ -217,6 +217,16 @@ export const SCENES: readonly Scene[] = [
       await connect();
     },
   },
+  {
+    name: 'apps-revoked-all',
+    visitor: grace,
+    async open(page, { app, connect }) {
+      await page.goto(`${app.url}/auth/apps/revoke-all`);
+      await page.locator('main form button').click();
+      await page.getByRole('status').waitFor();
+      await connect();
+    },
+  },
   ...(['calendar', 'word', 'refused', null] as const).map((about): Scene => ({
     name: `log-out${about === null ? '' : about === 'refused' ? '-refused' : `-for-${about}`}`,
     visitor: noUser,
