@@ -1,6 +1,13 @@
 import type { Page } from 'playwright-core';
 import { EVERY_RULE, findings } from '#test/support/chromium.js';
-import { describeAccessibility, openTabWithAxe, problemsOf } from './scenes/accessibility.js';
+import {
+  describeAccessibility,
+  enlarged,
+  inDark,
+  inLight,
+  openTabWithAxe,
+  problemsOf,
+} from './scenes/accessibility.js';
 import type { Scene } from './scenes/scene.js';
 import { SCENES } from './scenes/scenes.js';
 import { useSceneFixture } from './scenes/use-scene-fixture.js';
@@ -11,8 +18,9 @@ import { ERROR_SCENES } from './scenes/error-scenes.js';
 describe('accessibility', () => {
   useSceneFixture();
 
-  describeAccessibility('en');
-  describeAccessibility('ar');
+  // No colour depends on the language, and no size on the brand.
+  describeAccessibility('en', inLight, inDark, enlarged);
+  describeAccessibility('ar', inLight, enlarged);
 
   it('axe is loaded and reports defects', async () => {
     const tab = await openTabWithAxe('en');
@@ -33,7 +41,7 @@ describe('accessibility', () => {
 describe('brand accessibility', () => {
   useSceneFixture(SECOND_BRAND);
 
-  describeAccessibility('en');
+  describeAccessibility('en', inLight, inDark);
 
   it('every page fits 320 pixels, and its keyboard focus is visible and in order', async () => {
     const violations: string[] = [];

@@ -1,39 +1,49 @@
 import type { Page } from 'playwright-core';
 import type { Locale } from '#oauth/locale.js';
-import { AXE, EVERY_RULE, findings, LOOKS } from '#test/support/chromium.js';
+import { AXE, EVERY_RULE, findings, LOOKS, openDetails } from '#test/support/chromium.js';
 import { ERROR_KINDS } from '../../../src/ui/errors/error-kind.js';
 import { ERROR_SCENES } from './error-scenes.js';
 import { SCENES } from './scenes.js';
 import { openTab, type Tab, zoomText } from './focus-path.js';
 
+const SMALL = { width: 320, height: 640 };
+
 export async function openTabWithAxe(locale: Locale): Promise<Tab> {
-  const tab = await openTab(locale, { viewport: { width: 320, height: 640 } });
+  const tab = await openTab(locale, { viewport: SMALL });
   await tab.page.addInitScript({ content: AXE });
   return tab;
 }
 
-/**
- * Checks light and dark at 320 pixels, and text at 200 %, whose contrast cannot be worse. Opens `<details>` after the
- * first check.
- */
-async function findingsEverywhere(page: Page): Promise<string[]> {
-  const violations = await findings(page, EVERY_RULE);
-  await page
-    .locator('details')
-    .evaluateAll((all: HTMLDetailsElement[]) => all.forEach((details) => (details.open = true)));
+type Check = (page: Page) => Promise<string[]>;
+
+export const inLight: Check = (page) => findings(page, EVERY_RULE);
+
+export const inDark: Check = async (page) => {
   await page.emulateMedia({ colorScheme: 'dark' });
-  violations.push(...(await findings(page, LOOKS)));
+  const found = await findings(page, LOOKS);
   await page.emulateMedia({ colorScheme: 'light' });
+  return found;
+};
+
+/** Checks text at 200 %, whose contrast cannot be worse. */
+export const enlarged: Check = async (page) => {
   await page.setViewportSize({ width: 640, height: 640 });
   await zoomText(page, 2);
-  violations.push(...(await findings(page, LOOKS)));
-  await zoomText(page, 1);
-  await page.setViewportSize({ width: 320, height: 640 });
-  return violations;
-}
+  const found = await findings(page, LOOKS, ['color-contrast']);
+  await page.setViewportSize(SMALL);
+  return found;
+};
 
-export function describeAccessibility(locale: Locale): void {
-  describe(`axe in ${locale}, in light and dark, at 320 pixels and at 200 %`, () => {
+/** Checks every page at 320 pixels, with open `<details>`. */
+export function describeAccessibility(locale: Locale, ...checks: readonly Check[]): void {
+  async function violationsOf(page: Page): Promise<string[]> {
+    await openDetails(page);
+    const found: string[] = [];
+    for (const check of checks) found.push(...(await check(page)));
+    return found;
+  }
+
+  describe(`axe in ${locale}`, () => {
     let tab: Tab;
 
     beforeAll(async () => {
@@ -45,14 +55,13 @@ export function describeAccessibility(locale: Locale): void {
     it.each(SCENES.map((scene) => [scene.name, scene] as const))(
       'finds no violation on the page %s',
       async (_name, scene) => {
-        expect(await findingsEverywhere(await tab.play(scene))).toEqual([]);
+        expect(await violationsOf(await tab.play(scene))).toEqual([]);
       },
     );
 
     it('finds no violation on any error page', async () => {
       const violations: Record<string, string[]> = {};
-      for (const scene of ERROR_SCENES)
-        violations[scene.name] = await findingsEverywhere(await tab.play(scene));
+      for (const scene of ERROR_SCENES) violations[scene.name] = await violationsOf(await tab.play(scene));
       expect(Object.entries(violations).filter(([, list]) => list.length > 0)).toEqual([]);
       expect(Object.keys(violations)).toHaveLength(Object.keys(ERROR_KINDS).length);
     });
