@@ -21,6 +21,7 @@ import { type Fixture, openFixture, REDIRECT_URI, started } from '#test/support/
 import { runCommand } from '#local/servers/run-command.js';
 import { becomesRefused, statusOfToken } from '#test/support/tokens.js';
 import { until } from '#test/support/until.js';
+import { NODE_ARGUMENTS } from '#test/support/built.js';
 import { type Process, type Servers, startServers } from './servers.js';
 
 const ADDRESSES = {
@@ -51,7 +52,7 @@ describe('a development installation', () => {
 
   async function operator(args: string[], user: Process = 'operator') {
     const env = { PATH: process.env['PATH'], ...ADDRESSES, ...(await servers.environmentOf(user)) };
-    return runCommand(process.execPath, [OPERATOR, ...args], { cwd: process.cwd(), env });
+    return runCommand(process.execPath, [...NODE_ARGUMENTS, OPERATOR, ...args], { cwd: process.cwd(), env });
   }
 
   /** Connects as a user. `refusals` returns the denied operations and their subjects, such as `publish oauth.other`. */

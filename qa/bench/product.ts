@@ -9,7 +9,7 @@ import { freePort } from '#local/servers/free-port.js';
 import { type Fixture, openFixture } from '#test/support/fixture.js';
 import { ID_TOKEN_KEYS, PUBLIC_ID_TOKEN_KEYS } from '#test/support/keys.js';
 import { type AppProcess, startApp } from '#test/support/app-process.js';
-import { runTool, startPrivateServices } from '../command.js';
+import { startPrivateServices } from '../command.js';
 
 /** One replica each of the authorize, token and resource apps, with private servers. */
 export interface Product {
@@ -94,19 +94,13 @@ export async function many<T>(count: number, make: () => Promise<T>): Promise<T[
   return results;
 }
 
-/** Starts a product, runs the benchmark on it and prints the result. */
-export function benchmark<Options extends { readonly help: boolean }>(
-  usage: string,
-  readOptions: () => Options,
-  run: (product: Product, options: Options) => Promise<string>,
-): Promise<void> {
-  return runTool(usage, readOptions, async (options) => {
-    const product = await startProduct();
-    try {
-      process.stdout.write(`${await run(product, options)}\n`);
-    } finally {
-      await product.close();
-    }
-    return 0;
-  });
+/** Starts a product, runs the benchmark on it and prints the result. @returns the exit code */
+export async function benchmark(run: (product: Product) => Promise<string>): Promise<number> {
+  const product = await startProduct();
+  try {
+    process.stdout.write(`${await run(product)}\n`);
+  } finally {
+    await product.close();
+  }
+  return 0;
 }

@@ -7,6 +7,7 @@ import { createCertificate } from '../support/certificate.js';
 import { freePort } from '#local/servers/free-port.js';
 import { isolatedEnvironment, type Run, StartedProduct } from '../end-to-end/started-product.js';
 import { Browser } from '../support/browser.js';
+import { NODE_ARGUMENTS } from '../support/built.js';
 import { startProgram } from '../support/program.js';
 
 /** An https host for metadata documents. Processes must have its certificate in `NODE_EXTRA_CA_CERTS`. */
@@ -86,7 +87,15 @@ export async function startMcpProduct(packages: string): Promise<McpProduct> {
     const run = await service.ready();
     const operator = await runCommand(
       process.execPath,
-      ['dist/apps/operator.cjs', 'resource-server', 'create', '--name', 'MCP server', '--json'],
+      [
+        ...NODE_ARGUMENTS,
+        'dist/apps/operator.cjs',
+        'resource-server',
+        'create',
+        '--name',
+        'MCP server',
+        '--json',
+      ],
       { cwd: process.cwd(), env: { ...process.env, ...settings, DATABASE_URL: '', NATS_URL: '' } },
     );
     if (operator.code !== 0) throw new Error(operator.stderr);
