@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { appSettings } from '#test/support/app-settings.js';
 import { freePort } from '#local/servers/free-port.js';
+import { NODE_ARGUMENTS } from '#test/support/built.js';
 import { type Fixture, openFixture, REDIRECT_URI } from '#test/support/fixture.js';
 import { isolate, type Isolated } from '#test/support/isolate.js';
 import { until } from '#test/support/until.js';
@@ -39,7 +40,7 @@ describe('a process in its container environment', () => {
   /** Starts node without a shell or guard, so that node receives the signals directly. */
   async function start(app: string, more: Record<string, string> = {}) {
     const [port, internal] = [await freePort(), await freePort()];
-    const child = spawn(process.execPath, [`dist/apps/${app}.cjs`], {
+    const child = spawn(process.execPath, [...NODE_ARGUMENTS, `dist/apps/${app}.cjs`], {
       env: { ...env, ...more, PORT: String(port), INTERNAL_PORT: String(internal) },
       stdio: ['ignore', 'ignore', 'inherit'],
     });

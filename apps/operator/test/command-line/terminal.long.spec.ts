@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
-import '#test/support/built.js';
+import { NODE_ARGUMENTS } from '#test/support/built.js';
 import { useOperator } from '../support/use-operator.js';
 
 const operator = useOperator();
 
 /** Runs a command in a terminal of this width, emulated by `script` of util-linux. */
 async function atTerminal(args: string, columns: number, env: NodeJS.ProcessEnv = {}): Promise<string[]> {
-  const line = `stty cols ${columns}; exec '${process.execPath}' dist/apps/operator.cjs ${args}`;
+  const node = [process.execPath, ...NODE_ARGUMENTS].map((word) => `'${word}'`).join(' ');
+  const line = `stty cols ${columns}; exec ${node} dist/apps/operator.cjs ${args}`;
   const child = spawn('script', ['--quiet', '--return', '--command', line, '/dev/null'], {
     env: { PATH: process.env.PATH, TERM: 'xterm-256color', ...operator.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
