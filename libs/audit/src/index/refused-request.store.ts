@@ -75,8 +75,9 @@ export async function addRefused(
               cause text, error text, status integer, request text, description text, detail jsonb)
          LEFT JOIN grants g ON s."clientId" IS NULL AND g.id = s."grantId"
          JOIN clients c ON c.client_id = coalesce(s."clientId", g.client_id)
-       WHERE NOT EXISTS (SELECT FROM refused_requests r WHERE r.client_id = c.client_id AND r.event = s.event)
-     ), stored AS (
+       -- NOT EXISTS would become a join, for which PostgreSQL may read all requests of a client.
+       WHERE (SELECT r.id FROM refused_requests r WHERE r.client_id = c.client_id AND r.event = s.event) IS NULL
+     ), stored AS MATERIALIZED (
        SELECT client_id, hour, (
          SELECT count(*) FROM refused_requests r
          WHERE r.client_id = hours.client_id AND r.at >= hours.hour AND r.at < hours.hour + interval '1 hour') AS number

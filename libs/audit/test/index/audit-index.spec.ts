@@ -15,6 +15,7 @@ import {
   auditSubject,
 } from '#audit/event.js';
 import { AuditIndexStore } from '#audit/index/audit-index.store.js';
+import { addRefused, type NewRefusedRequest } from '#audit/index/refused-request.store.js';
 import { natsOptions } from '#messaging/nats.connection.js';
 import { createTrail, type Isolated } from '#test/support/isolate.js';
 import { type Administration, openAdministration } from '../../../operations/test/support/administration.js';
@@ -442,6 +443,19 @@ describe('the refused requests of an application', () => {
     client_id: CLIENT,
     reference: 'Zs0aPq81mT3x',
   } as const satisfies AuditRecord;
+  const NEW: NewRefusedRequest = {
+    clientId: CLIENT,
+    grantId: null,
+    event: 'token.1',
+    at: new Date(Date.now() - 3 * 3_600_000),
+    reference: null,
+    cause: 'code_expired',
+    error: 'invalid_grant',
+    status: 400,
+    request: null,
+    description: '',
+    detail: {},
+  };
   const stored = () => sql<Record<string, unknown>>('SELECT * FROM refused_requests ORDER BY cause DESC, id');
 
   it('are stored without waiting for a chunk, and once', async () => {
@@ -518,6 +532,34 @@ describe('the refused requests of an application', () => {
     await indexer.indexNew();
     expect(await stored()).toHaveLength(1_000);
     expect(await counted()).toBe(1_000);
+  });
+
+  it('are added without reading the earlier ones, even if a client has most of them', async () => {
+    await sql(
+      `INSERT INTO clients (client_id, name, type, redirect_uris, scopes)
+       SELECT 'sc_' || n, 'Client ' || n, 'public', '{https://a.example}', '{profile:read}' FROM generate_series(1, 400) n`,
+    );
+    await sql(
+      `INSERT INTO refused_requests (client_id, event, at, reference, cause, error, status, request, description, detail)
+       SELECT CASE n % 2 WHEN 0 THEN $1 ELSE 'sc_' || 1 + n % 400 END, 'earlier.' || n, now() - n * interval '1 minute', NULL,
+              'code_expired', 'invalid_grant', 400, NULL, '', '{}' FROM generate_series(1, 8000) n`,
+      [CLIENT],
+    );
+    await sql('ANALYZE refused_requests');
+    const refused = Array.from({ length: 100 }, (_, n) => ({ ...NEW, event: `token.${n}` }));
+    const read = await context.get(DataSource, { strict: false }).transaction(async (manager) => {
+      const rowsRead = async (): Promise<number> => {
+        const [row] = await manager.query<{ read: string }[]>(
+          `SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_xact_user_tables WHERE relname = 'refused_requests'`,
+        );
+        return Number(row?.read);
+      };
+      const before = await rowsRead();
+      await addRefused(manager, refused);
+      return (await rowsRead()) - before;
+    });
+    // Reads the requests of the same hour once, to count them.
+    expect(read).toBeLessThan(100);
   });
 
   it('are deleted after 30 days', async () => {
