@@ -34,6 +34,9 @@ export const REFUSED_DAYS = 30;
 /** Stored requests of an application and hour, because anyone can cause refusals with a `client_id`. */
 const MAX_PER_HOUR = 1_000;
 
+/** Keeps each statement far within the statement timeout. */
+const MAX_PER_STATEMENT = 1_000;
+
 /** Refused requests that the owners of an application may read. */
 @Injectable()
 export class RefusedRequestStore {
@@ -66,27 +69,26 @@ export async function addRefused(
   manager: EntityManager,
   refused: readonly NewRefusedRequest[],
 ): Promise<void> {
-  if (refused.length === 0) return;
-  await manager.query(
-    `WITH sent AS (
-       SELECT c.client_id, s.*, date_trunc('hour', s.at, 'UTC') AS hour,
-              row_number() OVER (PARTITION BY c.client_id, date_trunc('hour', s.at, 'UTC') ORDER BY s.at) AS place
-       FROM json_to_recordset($1::json) AS s ("clientId" text, "grantId" text, event text, at timestamptz, reference text,
-              cause text, error text, status integer, request text, description text, detail jsonb)
-         LEFT JOIN grants g ON s."clientId" IS NULL AND g.id = s."grantId"
-         JOIN clients c ON c.client_id = coalesce(s."clientId", g.client_id)
-       -- NOT EXISTS would become a join, for which PostgreSQL may read all requests of a client.
-       WHERE (SELECT r.id FROM refused_requests r WHERE r.client_id = c.client_id AND r.event = s.event) IS NULL
-     ), stored AS MATERIALIZED (
-       SELECT client_id, hour, (
-         SELECT count(*) FROM refused_requests r
-         WHERE r.client_id = hours.client_id AND r.at >= hours.hour AND r.at < hours.hour + interval '1 hour') AS number
-       FROM (SELECT DISTINCT client_id, hour FROM sent) hours
-     )
-     INSERT INTO refused_requests (client_id, event, at, reference, cause, error, status, request, description, detail)
-     SELECT client_id, event, at, reference, cause, error, status, request, description, detail
-     FROM sent JOIN stored USING (client_id, hour) WHERE place + number <= ${MAX_PER_HOUR}
-     ORDER BY at ON CONFLICT DO NOTHING`,
-    [JSON.stringify(refused)],
-  );
+  for (let first = 0; first < refused.length; first += MAX_PER_STATEMENT)
+    await manager.query(ADD, [JSON.stringify(refused.slice(first, first + MAX_PER_STATEMENT))]);
 }
+
+const ADD = `WITH sent AS (
+    SELECT c.client_id, s.*, date_trunc('hour', s.at, 'UTC') AS hour,
+           row_number() OVER (PARTITION BY c.client_id, date_trunc('hour', s.at, 'UTC') ORDER BY s.at) AS place
+    FROM json_to_recordset($1::json) AS s ("clientId" text, "grantId" text, event text, at timestamptz, reference text,
+           cause text, error text, status integer, request text, description text, detail jsonb)
+      LEFT JOIN grants g ON s."clientId" IS NULL AND g.id = s."grantId"
+      JOIN clients c ON c.client_id = coalesce(s."clientId", g.client_id)
+    -- NOT EXISTS would become a join, for which PostgreSQL may read all requests of a client.
+    WHERE (SELECT r.id FROM refused_requests r WHERE r.client_id = c.client_id AND r.event = s.event) IS NULL
+  ), stored AS MATERIALIZED (
+    SELECT client_id, hour, (
+      SELECT count(*) FROM refused_requests r
+      WHERE r.client_id = hours.client_id AND r.at >= hours.hour AND r.at < hours.hour + interval '1 hour') AS number
+    FROM (SELECT DISTINCT client_id, hour FROM sent) hours
+  )
+  INSERT INTO refused_requests (client_id, event, at, reference, cause, error, status, request, description, detail)
+  SELECT client_id, event, at, reference, cause, error, status, request, description, detail
+  FROM sent JOIN stored USING (client_id, hour) WHERE place + number <= ${MAX_PER_HOUR}
+  ORDER BY at ON CONFLICT DO NOTHING`;
