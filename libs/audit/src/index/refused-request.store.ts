@@ -82,13 +82,15 @@ const ADD = `WITH sent AS (
       JOIN clients c ON c.client_id = coalesce(s."clientId", g.client_id)
     -- NOT EXISTS would become a join, for which PostgreSQL may read all requests of a client.
     WHERE (SELECT r.id FROM refused_requests r WHERE r.client_id = c.client_id AND r.event = s.event) IS NULL
-  ), stored AS MATERIALIZED (
-    SELECT client_id, hour, (
-      SELECT count(*) FROM refused_requests r
-      WHERE r.client_id = hours.client_id AND r.at >= hours.hour AND r.at < hours.hour + interval '1 hour') AS number
-    FROM (SELECT DISTINCT client_id, hour FROM sent) hours
+  ), numbered AS (
+    -- Counts the stored requests of each hour once. A join would compare each request with each hour.
+    SELECT *, place + max(CASE place WHEN 1 THEN (
+        SELECT count(*) FROM refused_requests r
+        WHERE r.client_id = sent.client_id AND r.at >= sent.hour AND r.at < sent.hour + interval '1 hour') END)
+      OVER (PARTITION BY client_id, hour) AS number
+    FROM sent
   )
   INSERT INTO refused_requests (client_id, event, at, reference, cause, error, status, request, description, detail)
   SELECT client_id, event, at, reference, cause, error, status, request, description, detail
-  FROM sent JOIN stored USING (client_id, hour) WHERE place + number <= ${MAX_PER_HOUR}
+  FROM numbered WHERE number <= ${MAX_PER_HOUR}
   ORDER BY at ON CONFLICT DO NOTHING`;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type INestApplicationContext } from '@nestjs/common';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { AuditIndexer } from '#audit/operations/index/audit-indexer.js';
 import { AuditService } from '#audit/operations/audit.service.js';
 import { ClientHistoryService } from '#audit/operations/explain/client-history.service.js';
@@ -100,6 +100,20 @@ async function storeMany(messages: number): Promise<AuditEvent[]> {
     stored.push(...(await store(service, records)));
   }
   return stored;
+}
+
+/** Node of a plan of PostgreSQL. */
+interface Plan {
+  readonly 'Actual Loops'?: number;
+  readonly 'Actual Rows'?: number;
+  readonly 'Rows Removed by Join Filter'?: number;
+  readonly Plans?: readonly Plan[];
+}
+
+/** Returns the number of rows that all steps of a plan have processed. */
+function rowsOf(node: Plan): number {
+  const rows = (node['Actual Rows'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0);
+  return (node['Actual Loops'] ?? 0) * rows + (node.Plans ?? []).reduce((sum, part) => sum + rowsOf(part), 0);
 }
 
 async function indexAll(target = indexer): Promise<void> {
@@ -291,16 +305,17 @@ describe('a search with the index', () => {
 describe('the event counter of the index', () => {
   beforeEach(emptyTrailAndIndex);
 
+  const withStore = (index: Pick<AuditIndexStore, 'append'>) =>
+    new AuditIndexer(
+      Reflect.get(indexer, 'trail'),
+      index as AuditIndexStore,
+      Reflect.get(indexer, 'options'),
+    );
+
   it('counts each event once, even with two indexers and after a failure', async () => {
     await storeMany(160);
     const store = context.get(AuditIndexStore, { strict: false });
-    const copy = (index: Pick<AuditIndexStore, 'append'>) =>
-      new AuditIndexer(
-        Reflect.get(indexer, 'trail'),
-        index as AuditIndexStore,
-        Reflect.get(indexer, 'options'),
-      );
-    const failing = copy({
+    const failing = withStore({
       append: (stream, read) =>
         store.append(stream, async (after) => {
           const batch = await read(after);
@@ -310,7 +325,7 @@ describe('the event counter of the index', () => {
     });
     await expect(failing.indexNew()).rejects.toThrow();
     expect(await counted()).toBe(0);
-    const other = copy(store);
+    const other = withStore(store);
     await Promise.all([indexer, other].map((worker) => indexAll(worker)));
     await indexAll();
     // Each of the three streams has fewer than 1,000 remaining events, which are not indexed yet.
@@ -318,6 +333,22 @@ describe('the event counter of the index', () => {
     const history = await context.get(ClientHistoryService).read({ client: CLIENT });
     expect(history.refused + history.succeeded).toBe(1_600);
     expect(history.groups).toMatchObject([{ check: 'code_expired', party: 'application' }]);
+  });
+
+  it('indexes the other streams if one stream fails', async () => {
+    await storeMany(160);
+    const store = context.get(AuditIndexStore, { strict: false });
+    const failing = withStore({
+      append: (state, read) =>
+        state.stream === 'OAUTH_ACTIVITY_AUTHORIZE'
+          ? Promise.reject(new Error('a failure'))
+          : store.append(state, read),
+    });
+    await expect(indexAll(failing)).rejects.toThrow('a failure');
+    expect(await sql('SELECT DISTINCT stream FROM audit_chunks ORDER BY 1')).toEqual([
+      { stream: 'OAUTH_ACTIVITY_TOKEN' },
+      { stream: 'OAUTH_REFUSALS_TOKEN' },
+    ]);
   });
 
   it('skips unregistered clients, and finds the client of a refusal that names only a grant', async () => {
@@ -476,19 +507,21 @@ describe('the refused requests of an application', () => {
   });
 
   it('have no user, address or value of another client', async () => {
+    // Longer than any number in a time.
+    const USER = 7_777_777;
     const detail = {
       sent: 'https://a.example/',
       expected: ['https://a.example', 'nul\u0000'],
       trace_id: 'TRACE',
       diagnosis: 'COOKIE',
-      user_id: 77,
+      user_id: USER,
     };
     await store('token', [
-      { ...REFUSED, user_id: 77, address: '192.0.2.7', user_agent: 'AGENT', detail },
+      { ...REFUSED, user_id: USER, address: '192.0.2.7', user_agent: 'AGENT', detail },
       { ...REFUSED, check: 'other_client', detail: { expected: OTHER } },
     ]);
     await store('authorize', [
-      { type: 'login.refused', check: 'password_wrong', client_id: CLIENT, user_id: 77 },
+      { type: 'login.refused', check: 'password_wrong', client_id: CLIENT, user_id: USER },
     ]);
     await indexer.indexNew();
     const rows = await stored();
@@ -496,7 +529,7 @@ describe('the refused requests of an application', () => {
       { sent: 'https://a.example/', expected: ['https://a.example', 'nul'] },
       {},
     ]);
-    expect(JSON.stringify(rows)).not.toMatch(/77|192\.0\.2|AGENT|TRACE|COOKIE|sc_bbbb/);
+    expect(JSON.stringify(rows)).not.toMatch(/7777777|192\.0\.2|AGENT|TRACE|COOKIE|sc_bbbb/);
   });
 
   it('are never from a service that serves no application', async () => {
@@ -560,6 +593,42 @@ describe('the refused requests of an application', () => {
     });
     // Reads the requests of the same hour once, to count them.
     expect(read).toBeLessThan(100);
+  });
+
+  it('are added without comparing each with the hours of all, even if each has another client', async () => {
+    await sql(
+      `INSERT INTO clients (client_id, name, type, redirect_uris, scopes)
+       SELECT 'several_' || n, 'Client ' || n, 'public', '{https://a.example}', '{profile:read}' FROM generate_series(1, 300) n`,
+    );
+    const refused = Array.from({ length: 300 }, (_, n) => ({ ...NEW, clientId: `several_${n + 1}` }));
+    let plan: Plan = {};
+    await context.get(DataSource, { strict: false }).transaction(async (manager) => {
+      const query = async (text: string, values: unknown[]): Promise<void> => {
+        const [row] = await manager.query<{ 'QUERY PLAN': [{ Plan: Plan }] }[]>(
+          `EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${text}`,
+          values,
+        );
+        plan = row?.['QUERY PLAN'][0].Plan ?? {};
+      };
+      await addRefused({ query } as unknown as EntityManager, refused);
+    });
+    expect(await stored()).toHaveLength(300);
+    // Each step of the plan processes each event a few times at most.
+    expect(rowsOf(plan)).toBeLessThan(30 * 300);
+  });
+
+  it('are stored even if one has values that PostgreSQL rejects, which a stolen password of a process can write', async () => {
+    const [event] = await store('token', [REFUSED]);
+    for (const values of [{ id: 'nul\0' }, { id: 'other', status: 3e9 }])
+      await jetstream(nats).publish(
+        'oauth.refusal.token.request.refused',
+        JSON.stringify({ ...event, ...values }),
+      );
+    await indexer.indexNew();
+    const rows = await stored();
+    expect(new Map(rows.map((row) => [row['event'], row['status']]))).toEqual(
+      new Map([`token.${event?.id}`, 'token.nul', 'token.other'].map((name) => [name, null])),
+    );
   });
 
   it('are deleted after 30 days', async () => {

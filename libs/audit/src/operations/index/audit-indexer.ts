@@ -34,11 +34,22 @@ export class AuditIndexer {
     private readonly options: AdministrationOptions,
   ) {}
 
-  /** Indexes some events of each stream. @returns true if there may be more */
+  /**
+   * Indexes some events of each stream.
+   * @returns true if there may be more
+   * @throws the failure of a stream, after the other streams are indexed
+   */
   async indexNew(now = Date.now()): Promise<boolean> {
     return this.trail.read(async (reader) => {
       let more = false;
-      for (const state of await reader.streams()) if (await this.append(reader, state, now)) more = true;
+      const failures: unknown[] = [];
+      for (const state of await reader.streams())
+        try {
+          if (await this.append(reader, state, now)) more = true;
+        } catch (error) {
+          failures.push(error);
+        }
+      if (!more && failures.length > 0) throw failures[0];
       return more;
     });
   }

@@ -38,6 +38,7 @@ const VALUES = [
 const OTHER_CLIENT = 'other_client';
 
 const MAX_TEXT = 500;
+const STATUS = /^[1-5]\d\d$/;
 
 /** Returns the refused requests of clients, with the values that owners may read. */
 export function refusedOf(events: readonly StoredAuditEvent[]): NewRefusedRequest[] {
@@ -54,12 +55,12 @@ export function refusedOf(events: readonly StoredAuditEvent[]): NewRefusedReques
       {
         clientId,
         grantId,
-        event: `${event.service}.${event.id}`.slice(0, MAX_TEXT),
+        event: textOf(`${event.service}.${event.id}`),
         at: new Date(timeOf(stored)),
         reference,
         cause,
         error,
-        status: Number.isInteger(event.status) ? (event.status ?? null) : null,
+        status: STATUS.test(String(event.status)) ? (event.status ?? null) : null,
         request: request ? textOf(`${request.method} ${request.path}`) : null,
         description: textOf(event.description ?? ''),
         detail: valuesOf(event, cause),
