@@ -84,7 +84,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Codes of Node for certificates and handshakes, which nodemailer reports as ESOCKET. */
-const TLS_CODE = /^[A-Z_]*(CERT|TLS|SSL|SIGNATURE)[A-Z_]*$/;
+const TLS_CODE = /^[A-Z\d_/]*(CERT|TLS|SSL|SIGNATURE)[A-Z\d_/]*$/;
 
 /** RFC 5321 4.2.1: a 5yz reply to the recipient or message is permanent. Any other failure may end. */
 function failureOf({ code = '', originalCode = '', responseCode, command }: NodemailerError): MailAttempt {

@@ -548,20 +548,22 @@ describe('a token app', () => {
     }
   });
 
+  const ONLY_TLS_1_1 = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' };
   it.each([
-    ['smtps', 'implicit'],
-    ['smtp', 'starttls'],
+    ['an untrusted certificate', 'smtps', 'implicit', {}, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['an untrusted certificate', 'smtp', 'starttls', {}, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['TLS 1.1', 'smtps', 'implicit', ONLY_TLS_1_1, 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION'],
   ] as const)(
-    'keeps mails for %s:// with an untrusted certificate, and does not log in',
-    async (scheme, mode) => {
+    'keeps mails for a server with %s at %s://, and does not log in',
+    async (_, scheme, mode, options, code) => {
       const folder = await mkdtemp(join(tmpdir(), 'mail-'));
-      const certificate = await createCertificate(folder);
+      const certificate = { ...(await createCertificate(folder)), ...options };
       const untrusted = await startMailServer('127.0.0.2', 0, { certificate, mode });
       try {
         const app = await start({ SMTP_URL: `${scheme}://oauth:secret@127.0.0.2:${untrusted.port}` });
         await invite('grace@example.com');
         await until('a failed attempt', WITHIN_MS, async () => (await waiting())[0]?.['answer'] !== null);
-        const failure = 'no TLS with the mail server (DEPTH_ZERO_SELF_SIGNED_CERT)';
+        const failure = `no TLS with the mail server (${code})`;
         expect(await waiting()).toMatchObject([{ kind: 'invitation', answer: failure }]);
         expect((await app.get(StatusReport).read()).mail?.failure).toBe(failure);
         expect(untrusted.commands.filter((line) => !/^(EHLO|STARTTLS)\b/.test(line))).toEqual([]);
