@@ -116,6 +116,9 @@ function rowsOf(node: Plan): number {
   return (node['Actual Loops'] ?? 0) * rows + (node.Plans ?? []).reduce((sum, part) => sum + rowsOf(part), 0);
 }
 
+const withStore = (index: Pick<AuditIndexStore, 'append'>) =>
+  new AuditIndexer(Reflect.get(indexer, 'trail'), index as AuditIndexStore, Reflect.get(indexer, 'options'));
+
 async function indexAll(target = indexer): Promise<void> {
   while (await target.indexNew());
 }
@@ -304,13 +307,6 @@ describe('a search with the index', () => {
 
 describe('the event counter of the index', () => {
   beforeEach(emptyTrailAndIndex);
-
-  const withStore = (index: Pick<AuditIndexStore, 'append'>) =>
-    new AuditIndexer(
-      Reflect.get(indexer, 'trail'),
-      index as AuditIndexStore,
-      Reflect.get(indexer, 'options'),
-    );
 
   it('counts each event once, even with two indexers and after a failure', async () => {
     await storeMany(160);
@@ -504,6 +500,24 @@ describe('the refused requests of an application', () => {
     await indexer.indexNew();
     await indexer.indexNew(Date.now() + 61 * 60_000);
     expect(await stored()).toHaveLength(2);
+  });
+
+  it('are stored by the next run after a failure', async () => {
+    await store('token', [REFUSED]);
+    const index = context.get(AuditIndexStore, { strict: false });
+    let isFailing = true;
+    const target = withStore({
+      append: (stream, read) =>
+        index.append(stream, async (after) => {
+          const batch = await read(after);
+          if (isFailing) throw new Error('a failure');
+          return batch;
+        }),
+    });
+    await expect(target.indexNew()).rejects.toThrow('a failure');
+    isFailing = false;
+    await target.indexNew();
+    expect(await stored()).toHaveLength(1);
   });
 
   it('have no user, address or value of another client', async () => {

@@ -22,11 +22,17 @@ const DAY_MS = 86_400_000;
 /** Number of days with hourly counts, more than an hourly chart shows. */
 const HOURS_DAYS = 3;
 
+/** Last sequence number, and time of the oldest new event. */
+interface Waiting {
+  readonly last: number;
+  readonly since: number;
+}
+
 /** Indexes the audit trail in PostgreSQL. Several processes may index concurrently. */
 @Injectable()
 export class AuditIndexer {
-  /** Streams with too few new events for a chunk: the last sequence number, and the time of the oldest new event. */
-  private readonly waiting = new Map<string, { readonly last: number; readonly since: number }>();
+  /** Streams with too few new events for a chunk. */
+  private readonly waiting = new Map<string, Waiting>();
 
   constructor(
     private readonly trail: AuditTrail,
@@ -70,18 +76,22 @@ export class AuditIndexer {
     const name = `${stream} ${created}`;
     const waiting = this.waiting.get(name);
     if (waiting?.last === last && now - waiting.since < MAX_AGE_MS) return false;
-    return this.index.append(state, async (after) => {
+    let incomplete: Waiting | undefined;
+    const added = await this.index.append(state, async (after) => {
       const messages = await read(reader, stream, after + 1, last);
       const chunks = chunksOf(messages);
       const since = messages[0]?.storedAt ?? now;
       if (chunks.length === 0 && now - since >= MAX_AGE_MS) chunks.push(messages);
       if (chunks.length > 0) return batchOf(chunks);
-      this.waiting.set(name, { last, since });
+      incomplete = { last, since };
       // Owners read refused requests from the index only, so these do not wait for a chunk.
       const known = waiting?.last ?? 0;
       const unseen = messages.filter(({ sequence }) => sequence > known);
       return { chunks: [], counts: [], refused: refusedOf(eventsOf(unseen)) };
     });
+    // Only after the commit, because the next run skips what was seen.
+    if (incomplete) this.waiting.set(name, incomplete);
+    return added;
   }
 }
 
