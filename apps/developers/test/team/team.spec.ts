@@ -1,4 +1,5 @@
 import { type DevelopersApp, startDevelopersApp } from '../support/start-developers-app.js';
+import { OWNER_LIMITS } from '#clients/owners/owner-limits.statements.js';
 import type { Browser } from '#test/support/browser.js';
 
 let portal: DevelopersApp;
@@ -151,6 +152,20 @@ describe('an invitation', () => {
       '<p role="alert">It was used or withdrawn, or it has expired. The person who sent it can send a new one.</p>',
     ];
     expect(shown).toEqual([page, page, page, page, page]);
+  });
+
+  it('is unknown after its expiry even if the application has as many testers as it may have', async () => {
+    const [ada, grace] = [await portal.developer(), await portal.developer()];
+    const id = await portal.application(ada.browser);
+    await grace.browser.get(await invite(ada.browser, id, 'tester'));
+    const shown = await shownInvitation(grace.browser);
+    await portal.fixture.sql('UPDATE client_invitations SET expires_at = now() WHERE client_id = $1', [id]);
+    for (let n = 0; n < OWNER_LIMITS.testers; n += 1)
+      await portal.fixture.sql('INSERT INTO client_testers (client_id, user_id) VALUES ($1, $2)', [
+        id,
+        await portal.fixture.user(),
+      ]);
+    expect((await portal.postForm(grace.browser, '/invitation/accept', shown)).status).toBe(404);
   });
 
   it('is refused by mail above the limit with a text that says which', async () => {

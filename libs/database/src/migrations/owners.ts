@@ -256,7 +256,7 @@ export const OWNERS: readonly string[] = [
       invitation client_invitations;
     BEGIN
       ${REQUIRE_READ_COMMITTED}
-      SELECT i.* INTO invitation FROM client_invitations i WHERE i.token_hash = sha256(token);
+      SELECT i.* INTO invitation FROM client_invitations i WHERE i.token_hash = sha256(token) AND i.expires_at > now();
       IF me IS NULL OR invitation IS NULL THEN RETURN; END IF;
       SELECT c.name INTO name FROM clients c
         WHERE c.client_id = invitation.client_id AND c.deleted_at IS NULL FOR NO KEY UPDATE;
@@ -268,7 +268,7 @@ export const OWNERS: readonly string[] = [
       END IF;
       -- Only an owner's invitation is valid, and only once.
       DELETE FROM client_invitations i USING client_owners o, users u
-        WHERE i.id = invitation.id AND i.expires_at > now() AND o.client_id = i.client_id AND o.user_id = i.invited_by
+        WHERE i.id = invitation.id AND o.client_id = i.client_id AND o.user_id = i.invited_by
           AND u.id = o.user_id AND u.disabled_at IS NULL;
       IF NOT FOUND THEN RETURN; END IF;
       IF kind = 'owner' THEN
