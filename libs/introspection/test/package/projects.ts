@@ -168,9 +168,16 @@ export interface Answer {
 
 export interface RunningProject {
   send(path: string, init?: RequestInit): Promise<Answer>;
-  /** Repeats a request with status 503 as the response asks, because a busy machine may exceed the timeout of tokens. */
-  sendPatiently(path: string, init?: RequestInit): Promise<Answer>;
   stop(): Promise<void>;
+}
+
+/** Repeats a request with status 503 as the response asks, because a busy machine may exceed the timeout of tokens. */
+export async function patiently(send: () => Promise<Answer>): Promise<Answer> {
+  for (let attempts = 1; ; attempts += 1) {
+    const answer = await send();
+    if (answer.status !== 503 || attempts === MAX_ATTEMPTS) return answer;
+    await sleep(1_000 * Number(answer.headers.get('retry-after') ?? 0));
+  }
 }
 
 export class OutsideProject {
@@ -254,14 +261,7 @@ export class OutsideProject {
       const isJson = answer.headers.get('content-type')?.includes('json') ?? false;
       return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
     };
-    const sendPatiently = async (path: string, init?: RequestInit): Promise<Answer> => {
-      for (let attempts = 1; ; attempts += 1) {
-        const answer = await send(path, init);
-        if (answer.status !== 503 || attempts === MAX_ATTEMPTS) return answer;
-        await sleep(1_000 * Number(answer.headers.get('retry-after') ?? 0));
-      }
-    };
-    return { send, sendPatiently, stop: () => service.stop() };
+    return { send, stop: () => service.stop() };
   }
 
   async remove(): Promise<void> {
