@@ -363,7 +363,7 @@ describe('the model of the soak test', () => {
   });
 });
 
-// SOAK_SECONDS=… injects more random faults, for this time.
+// SOAK_SECONDS=… (at least 60) injects random faults for this time, in place of the first eleven.
 const { SOAK_SECONDS } = process.env;
 
 describe('the product in a soak', () => {
