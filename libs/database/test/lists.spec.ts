@@ -217,4 +217,12 @@ describe('a search of two characters', () => {
     const ids = await accounts.ids({ search: 'z1' });
     expect(ids).toEqual([]);
   });
+
+  it('treats every special character as text', async () => {
+    const special = [...'!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~'];
+    const id = await client(`x${special.map((character) => ` ${character}k`).join('')}`);
+    await client('ak  kk');
+    for (const character of special)
+      expect([character, await clients.ids({ search: `${character}K` })]).toEqual([character, [id]]);
+  });
 });

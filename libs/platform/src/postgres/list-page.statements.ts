@@ -85,10 +85,12 @@ export function containing<Entity extends ObjectLiteral>(
   text: string,
   search: string,
 ): void {
-  const part = search.replaceAll(/[\\%_]/g, String.raw`\$&`);
-  const patterns =
-    Array.from(search).length < MIN_PART ? [`${part}%`, `%\n${part}%`, `% ${part}%`] : [`%${part}%`];
-  const matches = patterns.map((_, n) => `${text} LIKE lower(:pattern${n})`).join(' OR ');
-  const values = Object.fromEntries(patterns.map((pattern, n) => [`pattern${n}`, pattern]));
-  query.andWhere(`(${matches})`, values);
+  if (Array.from(search).length < MIN_PART) {
+    // One condition, because PostgreSQL computes the text of each row again for each.
+    const pattern = `(^|\n| )${search.replaceAll(/[!-/:-@[-`{-~]/g, String.raw`\$&`)}`;
+    query.andWhere(`${text} ~ lower(:pattern)`, { pattern });
+  } else {
+    const pattern = `%${search.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
+    query.andWhere(`${text} LIKE lower(:pattern)`, { pattern });
+  }
 }
