@@ -84,8 +84,10 @@ describe('the log of a request', () => {
     const [server] = await accepted;
     answer();
     await written(1);
+    // Not `once`, which rejects if the client closes before it has read the response.
+    const closed = new Promise((resolve) => server.once('close', resolve));
     socket.destroy();
-    await once(server, 'close');
+    await closed;
     expect(lines).toMatchObject([{ msg: 'answered', res: { statusCode: 200 } }]);
   });
 });
