@@ -16,7 +16,7 @@ import {
 
 /**
  * Nothing ──► pending, generation 0. Returns the status and its time. An existing key is the grant of the same form,
- * perhaps already redeemed, or a tombstone.
+ * perhaps already redeemed, a tombstone, or the mark of VOID_CODE.
  */
 export const CREATE = grantScript(
   [
@@ -68,7 +68,8 @@ if given_up then
     redis.call('RENAME', KEYS[2], KEYS[1])
   end
 end
-${readGrant('redirect_uri', 'challenge', 'replication_id', 'id_token')}
+${readGrant('redirect_uri', 'challenge', 'replication_id', 'id_token', 'void')}
+if stored_void then ${refuse('revoked')} end
 if not status then ${refuse('unknown')} end
 if not stored_client then ${refuse('revoked')} end
 if stored_client ~= client then ${refuse('other_client', 'stored_client')} end
@@ -95,8 +96,9 @@ ${answer("stored_id_token or ''")}
 
 /**
  * pending ──► revoked, with the same TTL. Returns 0 if the grant has no unredeemed authorization code of this client; a
- * redeemed code cannot be given back afterwards. The tombstone of a missing key stops a concurrent CREATE. The
- * tombstone expires with the code, so that a redeemed grant that Redis has lost can be restored afterwards.
+ * redeemed code cannot be given back afterwards. A missing key becomes a mark without a status, which stops a
+ * concurrent CREATE and expires with the code. An authentic token proves that the code was redeemed and Redis has lost
+ * the grant, so the mark does not prevent a restore.
  */
 export const VOID_CODE = grantScript(
   ['client', 'ttl'],
@@ -104,8 +106,12 @@ export const VOID_CODE = grantScript(
 local stored_client, redirect_uri = unpack(redis.call('HMGET', KEYS[1], CLIENT, 'redirect_uri'))
 redis.call('DEL', KEYS[2])
 if redis.call('EXISTS', KEYS[1]) == 1 and (stored_client ~= client or not redirect_uri) then return 0 end
-redis.call('HSET', KEYS[1], STATUS, REVOKED)
-if not stored_client then redis.call('EXPIRE', KEYS[1], ttl) end
+if stored_client then
+  redis.call('HSET', KEYS[1], STATUS, REVOKED)
+else
+  redis.call('HSET', KEYS[1], 'void', 1)
+  redis.call('EXPIRE', KEYS[1], ttl)
+end
 return 1
 `,
 );
@@ -268,7 +274,7 @@ set_optional(RESOURCES, resources)
 set_optional(EXTERNAL_ID, external_id)
 set_optional(LOGIN, login)
 set_optional(ENDS_AT, ends_at)
-redis.call('HDEL', KEYS[1], 'missing')
+redis.call('HDEL', KEYS[1], 'missing', 'void')
 expire(ttl, ends_at)
 return 1
 `,
@@ -284,7 +290,7 @@ if type(refused) == 'table' and refused.err then
   redis.call('DEL', KEYS[1])
   return refused
 end
-redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'id_token', SCOPE, RESOURCES, EXTERNAL_ID, LOGIN, ENDS_AT, 'missing')
+redis.call('HDEL', KEYS[1], 'redirect_uri', 'challenge', 'id_token', SCOPE, RESOURCES, EXTERNAL_ID, LOGIN, ENDS_AT, 'missing', 'void')
 redis.call('EXPIRE', KEYS[1], ttl)
 `;
 

@@ -132,6 +132,17 @@ describe('the grant engine after a loss of state in Redis', () => {
     expect(result.outcome).toBe('expired');
   });
 
+  it('restores a lost grant for a token even after a log-out has voided the code, which was redeemed', async () => {
+    const { clientId, engine } = environment;
+    const { code, pair, grantId } = await environment.active();
+    await environment.fixture.redis.flushdb();
+    expect(await engine.voidCode(grantId, clientId)).toBe(true);
+    expect((await environment.redeem(code)).outcome).toBe('revoked');
+    expect((await engine.introspect(pair.accessToken, null)).outcome).toBe('active');
+    expect((await refresh(pair.refreshToken)).outcome).toBe('granted');
+    expect((await environment.redeem(code)).outcome).toBe('code_replayed');
+  });
+
   it('rejects the tokens of a grant that is not in PostgreSQL', async () => {
     const { pair, grantId } = await environment.active();
     await environment.fixture.redis.flushdb();
