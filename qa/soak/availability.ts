@@ -1,6 +1,6 @@
 import { parseObject } from '#local/demo/exchange.js';
 import { until } from '#test/support/until.js';
-import { isUnavailable, type Attempt } from './requests.js';
+import { type Attempt, isUnavailable, isUnconfirmed } from './requests.js';
 import type { FaultWindow, Operation, Timeline } from './timeline.js';
 import type { Violate } from './violations.js';
 
@@ -65,7 +65,10 @@ export class Availability {
         since: sentAt,
         timeDependent: true,
       });
-    if (status === 503 && !hasUnavailableFormat(attempt))
+    const isExpected = isUnconfirmed(attempt)
+      ? this.timeline.mayLeaveUnconfirmed(sentAt, answeredAt)
+      : hasUnavailableFormat(attempt);
+    if (status === 503 && !isExpected)
       this.violate({
         rule: 'a 503 has Retry-After and the format of its endpoint',
         attempts: [attempt],

@@ -1,5 +1,5 @@
 import type { Grant, TokenPair } from './id-token.js';
-import { type Attempt, isUnavailable } from './requests.js';
+import { type Attempt, isUnavailable, isUnconfirmed } from './requests.js';
 import { newStatistics } from './report.js';
 import { PROPAGATION_MS, type Timeline } from './timeline.js';
 import { describeAttempt, type Violate } from './violations.js';
@@ -47,6 +47,7 @@ export class Model {
       (second !== undefined && attempt.answeredAt >= second.answeredAt) ||
       this.mayBeRevoked(grant, attempt) ||
       attempts.some((other) => other !== attempt && other.status === 0 && other.mayHaveTakenEffect) ||
+      attempts.some((other) => other !== attempt && isUnconfirmed(other)) ||
       this.timeline.restartedRedis(grant.issuedAt, attempt.answeredAt);
     const wrong = refused.filter((attempt) => !explained(attempt));
     if (wrong.length > 0) this.report(grant, 'an honest client gets tokens for its code', wrong);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseObject } from '#local/demo/exchange.js';
 import type { Installation } from './installation.js';
 import type { Random } from './plan.js';
 import {
@@ -109,6 +110,11 @@ export class Requests {
 /** Returns true if the client cannot determine whether the request took effect. */
 export function isUnavailable({ status }: Attempt): boolean {
   return status === 503 || status === 0;
+}
+
+/** Returns true if the service says that the code may have been used and the user must authorize again. */
+export function isUnconfirmed({ status, text }: Attempt): boolean {
+  return status === 503 && String(parseObject(text)['error_uri']).endsWith('#request_unconfirmed');
 }
 
 function reasonOf(error: unknown): string {

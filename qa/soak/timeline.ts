@@ -84,6 +84,12 @@ export class Timeline {
     return this.inEffect(from, to).filter(({ fault }) => mayFail(fault, operation, servedBy));
   }
 
+  /** Returns true if a process may have lost both the response of Redis and NATS, by which it would tell the others. */
+  mayLeaveUnconfirmed(from: number, to: number): boolean {
+    const targets = new Set(this.inEffect(from, to).map(({ fault: { kind } }) => kind.target));
+    return targets.has('redis') && targets.has('nats');
+  }
+
   /** Returns the milliseconds after a confirmed revocation in which an API may still accept the token. */
   maxRevocationDelay(requestedAt: number, usedAt: number): number {
     const delays = this.inEffect(requestedAt, usedAt).map(({ fault }) => delayOf(fault));

@@ -353,6 +353,24 @@ describe('the model of the soak test', () => {
     },
   );
 
+  it('accepts that a code may have been used only while both Redis and NATS are down', () => {
+    const unconfirmed = {
+      ...unavailable('redeem', 'token 1', {
+        error: 'temporarily_unavailable',
+        error_uri: 'https://base.example.com/api/auth/oauth/errors#request_unconfirmed',
+      }),
+      headers: new Headers(),
+    };
+    const { availability, inject, model, rules } = newOracle();
+    inject('redis emptied', 1_000, 2_000);
+    availability.record(unconfirmed);
+    expect(rules()).toEqual(['a 503 has Retry-After and the format of its endpoint']);
+    inject('nats stopped', 1_000, 2_000);
+    availability.record(unconfirmed);
+    model.checkRedemption(new Grant(3_000), [unconfirmed, refused('redeem', 3_100)]);
+    expect(rules()).toHaveLength(1);
+  });
+
   it('reports a 503 without the error format of its endpoint', () => {
     const { availability, inject, rules } = newOracle();
     inject('redis killed', 1_000, 2_000);
