@@ -84,7 +84,7 @@ export class Timeline {
     return this.inEffect(from, to).filter(({ fault }) => mayFail(fault, operation, servedBy));
   }
 
-  /** Returns true if a process may have lost both the response of Redis and NATS, by which it would tell the others. */
+  /** Returns true if Redis and NATS failed, so that a process could not tell the others which request it gave up. */
   mayLeaveUnconfirmed(from: number, to: number): boolean {
     const targets = new Set(this.inEffect(from, to).map(({ fault: { kind } }) => kind.target));
     return targets.has('redis') && targets.has('nats');
