@@ -228,7 +228,10 @@ describe('a pushed request', () => {
       Promise.all(decisions.map((decision) => decide(browser, page, decision))),
     );
     expect(answers.map(({ status }) => status)).toEqual(decisions.map(() => 303));
-    expect(new Set(await statusOf(await grantsSince(before)))).toEqual(new Set([STATUS.revoked]));
+    const statuses = await statusOf(await grantsSince(before));
+    // A code that was voided before it reached Redis has no status.
+    expect(statuses.filter((status) => status !== STATUS.revoked && status !== null)).toEqual([]);
+    expect(statuses.length).toBeGreaterThan(0);
     expect(await records()).toEqual([]);
   });
 
